@@ -395,7 +395,7 @@ def apply_zero(rule: Rule, ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
 
 
 def without_derivative(ctx: Mode, f: Any, y: Any, args: Any, kwargs: Any) -> Any:
-    """Return what a function without a derivative has made of active data, perhaps."""
+    """Return the output of a function without a derivative, which may depend on active data."""
     if type(y) is ndarray and y.base is None and f in CREATES:
         ctx.registry.memory_of(y).protected = False
     if type(y) is int:

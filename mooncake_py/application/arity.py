@@ -15,7 +15,7 @@ from mooncake_py.runtime.activity import unwrapped
 __all__ = ["MISFITS", "require_arguments"]
 
 MISFITS = (TypeError, ValueError, IndexError)
-"""What handlers raise that unpack the arguments of such a call."""
+"""The exceptions of handlers that unpack the arguments of such a call."""
 
 # Of functions in C that do not tell their signature.
 COUNTS = {

@@ -1,4 +1,4 @@
-"""How calls are served of functions that are linear in arrays, and of their extrema.
+"""Quick ways to call functions that are linear in arrays, and the extrema of arrays.
 
 Arrays of float64 only; what else is given must be inert, such as the number of an axis.
 """
@@ -39,7 +39,7 @@ EXTREMA: dict[Any, np.ufunc] = {
 
 
 def served_by(rule: Rule, f: Any) -> dict[int | str, Serve]:
-    """Return what serves a function with a rule of ours, by the number of arguments."""
+    """Return the handlers of a function with a rule of ours, by the number of arguments."""
     if isinstance(rule, LinearRule) and rule.wrt[0] == 0 and f not in WITHOUT_KEYWORDS:
         serve = linear(rule, f)
         serving: dict[int | str, Serve] = dict.fromkeys((*range(1, MOST + 1), "named"), serve)
@@ -54,7 +54,7 @@ def served_by(rule: Rule, f: Any) -> dict[int | str, Serve]:
 
 
 def linear(rule: LinearRule, f: Any) -> Serve:
-    """Return what serves a function of one array, with inert arguments."""
+    """Return the handler of a function of one array, with inert arguments."""
     position = out_position(f)
     most = MOST if position is None else position - 1
     adds: dict[Any, bool] = {}
@@ -101,7 +101,7 @@ def adds_nothing(adjoint: Any, count: int, kwargs: Any) -> bool:
 
 
 def zero(f: Any) -> Serve:
-    """Return what serves a function without a derivative, of numbers, arrays and shapes."""
+    """Return the handler of a function without a derivative, of numbers, arrays and shapes."""
     position = out_position(f)
     most = MOST if position is None else position
 
@@ -132,7 +132,7 @@ def zero(f: Any) -> Serve:
 
 
 def total(rule: LinearRule, f: Any) -> Serve:
-    """Return what serves the sum or the mean of all elements.
+    """Return the handler of the sum or the mean of all elements.
 
     The ufunc that NumPy calls in the end gives the same bits, in a third of the time.
     """
@@ -153,7 +153,7 @@ def total(rule: LinearRule, f: Any) -> Serve:
 
 
 def extremum(rule: Rule, choose: np.ufunc) -> Serve:
-    """Return what serves the largest or the smallest of all elements."""
+    """Return the handler of the largest or the smallest of all elements."""
     reduce = choose.reduce
 
     def serve(C: Any, a: Any) -> Any:
@@ -167,7 +167,7 @@ def extremum(rule: Rule, choose: np.ufunc) -> Serve:
 
 
 def product(rule: BilinearRule, f: Any) -> Serve:
-    """Return what serves a product of two arrays."""
+    """Return the handler of a product of two arrays."""
 
     def serve(C: Any, a: Any, b: Any) -> Any:
         if type(a) is not ndarray or type(b) is not ndarray:

@@ -67,7 +67,7 @@ class Copier:
         self.keep_views = keep_views
         self.share_others = share_others
         self.copy_other = (lambda v: v) if share_others else _without_tangent
-        self.memo: dict[int, tuple[Any, Any]] = {}  # by id, the object beside its copy
+        self.memo: dict[int, tuple[Any, Any]] = {}  # by id, the object along with its copy
         self.roots: list[Any] = []
         self.hidden: Hidden | None = None
         self.late: list[tuple[Any, list[tuple[Any, Any]]]] = []  # items of dicts
@@ -82,7 +82,7 @@ class Copier:
         return new
 
     def copied(self) -> Container[int]:
-        """Return the ids of objects that the copy makes anew."""
+        """Return the ids of objects that the copy creates again."""
         return copied_objects(self.roots)
 
     def leads(self, value: Any) -> bool:

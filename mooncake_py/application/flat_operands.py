@@ -34,12 +34,12 @@ INEXACT = frozenset("fc")
 
 
 class Flat:
-    """What a rule takes, and where the cotangents go.
+    """The inputs of a rule, and the nodes that receive the cotangents.
 
     Attributes
     ----------
     kwargs : dict
-        What is given by name.
+        The keyword arguments.
     primals, nodes, fits : list
         For each argument, lists for sequences; the nodes of constants are None.
     arrays : list of tuple
@@ -65,7 +65,7 @@ class Flat:
 
 
 def flat(rule: VjpRule, ctx: ReverseMode, f: Any, args: Any, kwargs: Any) -> Flat | None:
-    """Return what a rule of ours takes, or None for the general way: nothing is active, perhaps."""
+    """Return the inputs of a rule of ours, or None for the general way: perhaps nothing is active."""
     if type(rule) is Shortcut and kwargs:
         args, kwargs = rule.by_position(args, kwargs)
     if f is np.divmod or not is_usual(rule, ctx, f, args, kwargs):

@@ -112,7 +112,7 @@ def is_fortran(f: Any) -> bool:
 def may_write(f: Any) -> bool:
     """Return whether a function is one of SciPy in machine code that may write to arguments.
 
-    Wrappers of Fortran write to the memory of an object that is no array, even if they are told
+    Wrappers of Fortran write to the memory of an object that is not an array, even if they are told
     not to.
     """
     return is_fortran(f) or (type(f) is BuiltinFunctionType and is_in(f, "scipy"))
@@ -179,7 +179,7 @@ def require_mask(where: Any) -> None:
 
 
 def is_mask(where: Any) -> bool:
-    """Return whether an argument `where` is made of truths, or left out."""
+    """Return whether an argument `where` is made of booleans, or left out."""
     return where.dtype.kind == "b" if type(where) is ndarray else type(where) in MASKS
 
 

@@ -1,4 +1,4 @@
-"""What a function itself warns of, where a rule or a replacement computes its output.
+"""A function's own warnings, where a rule or a replacement computes its output.
 
 Ours compute more than the function does, or in another order.  They do so unheard; if
 there was something to hear, the function runs again and says it, at the places of the plain call.
@@ -44,7 +44,7 @@ def output_of_rule(rule: VjpRule, f: Any, primals: Any, kwargs: Any, given: Any)
 def output_of_replacement(
     rule: OverlayRule, f: Any, args: Any, kwargs: Any, run: Callable[[], Any]
 ) -> Any:
-    """Return what a replacement computes, of data that the function does not change."""
+    """Return the output of a replacement, of data that the function does not change."""
     if rule.by_user or f in WRITERS or is_strict() or not all(map(only_read, (args, kwargs))):
         return run()
     with Unheard() as block:

@@ -52,7 +52,7 @@ def hidden_parts(value: Any) -> list[Any]:
 
 
 def target_of(reference: Any) -> Any:
-    """Return what a weak reference or a weak proxy is of; None if it is gone."""
+    """Return the referent of a weak reference or a weak proxy; None if it is gone."""
     if type(reference) not in PROXIES:
         return weakref.ref.__call__(reference)
     with suppress(ReferenceError):
@@ -71,7 +71,7 @@ def shown_parts(value: Any) -> Iterable[Any]:
 
 
 def copied_objects(value: Any) -> dict[int, Any]:
-    """Return the arrays, containers and objects that a copy of a value makes anew, by id."""
+    """Return the arrays, containers and objects that a copy of a value creates again, by id."""
     found: dict[int, Any] = {}
     seen: dict[int, Any] = {}
     todo = [value]

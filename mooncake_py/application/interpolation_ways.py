@@ -1,4 +1,4 @@
-"""How interpolations are served: at one place, which two nodes of the function decide."""
+"""Interpolation at one place, which two nodes of the function decide."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Place = tuple[int, int, int, float, float]
 
 
 def serve_interp(C: Any, x: Any, xp: Any, fp: Any) -> Any:
-    """Serve `np.interp` of a number, or of an array of them."""
+    """Interpolate by `np.interp` at a number, or at an array of them."""
     node, value = None, x
     if type(x) is Active:
         if x.context is not C:
@@ -62,7 +62,7 @@ def as_vector(C: Any, value: Any) -> ndarray | None:
 
 
 def serve_array_of_places(C: Any, x: Any, xp: ndarray, fp: Any) -> Any:
-    """Serve an array of places by the rule, past what turns other arguments into these."""
+    """Apply the rule to an array of places, skipping the conversion of other arguments to these."""
     values = as_vector(C, fp)
     if type(x) is not ndarray or x.dtype is not FLOAT64 or values is None:
         return DECLINED

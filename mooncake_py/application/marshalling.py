@@ -113,7 +113,7 @@ def is_leaf(value: Any) -> bool:
 
 
 class Contents:
-    """What containers and objects hold, to see later whether that has changed."""
+    """The contents of containers and objects, to see later whether they have changed."""
 
     def __init__(self, values: Any) -> None:
         self.held: list[tuple[Any, Mapping[Any, Any]]] = []

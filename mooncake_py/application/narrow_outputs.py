@@ -14,7 +14,7 @@ __all__ = ["heard_from", "narrows"]
 
 
 def heard_from(plain: Callable[[], Any], compute: Callable[[], Any]) -> Any:
-    """Return what is computed into an output; the plain call, into a copy, warns in its place."""
+    """Compute into an output; the plain call, into a copy, issues the warnings in its place."""
     try:
         plain()
     finally:  # NumPy has written before it raises, most often: the caller looks

@@ -1,4 +1,4 @@
-"""What NumPy writes before it raises, where the engine runs a function in another way.
+"""NumPy's writes before it raises, where the engine runs a function in another way.
 
 The engine computes first and writes then, so that an error leaves memory as it was.  NumPy may have
 written by then: everything before a floating-point error, some elements before a bad index.

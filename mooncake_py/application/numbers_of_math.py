@@ -52,7 +52,7 @@ def as_number(ctx: Mode, number: type, value: Any) -> Any:
 
 
 def number_of(f: Any) -> type | None:
-    """Return what a function makes of its arguments, None for one that takes them as they are."""
+    """Return the type to which a function converts its arguments, None if it does not."""
     if is_of_math(f) or f is cmath.rect:
         return float
     return complex if getattr(f, "__module__", None) == "cmath" else None

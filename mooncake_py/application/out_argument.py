@@ -325,7 +325,7 @@ def write_steps(ctx: Mode, f: Any, args: Any, kwargs: Any, out: ndarray) -> ndar
 
 
 def unrounded(ctx: Mode, f: Any, given: Any, plain: Any, out: Any) -> Any:
-    """Return what a function of active data computes before it is converted to ints, or None."""
+    """Return the result of a function of active data before its conversion to ints, or None."""
     if out.dtype.kind not in "iu" or not ctx.contains_active(given):
         return None
     args, kwargs = plain
@@ -362,7 +362,7 @@ def fits(y: Any, out: ndarray, casting: Any) -> bool:
 
 
 def without_out(apply: Callable[..., Any]) -> Callable[..., Any]:
-    """Serve `out=` by computing without it and writing the result."""
+    """Support `out=` by computing without it and writing the result."""
 
     @wraps(apply)
     def apply_and_write(rule: Any, ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:

@@ -67,7 +67,7 @@ def may_write(function: Callable[..., Any]) -> bool:
 
 
 def reached(function: Any, own: set[int]) -> list[ndarray] | None:
-    """Return the arrays that a function names, but for those whose owners it owns.
+    """Return the arrays that a function names, except those whose owners it owns.
 
     None stands for more: it names objects that may hold arrays.
     """

@@ -1,4 +1,4 @@
-"""What the plain call raises, where a rule or a replacement in Python raises something else.
+"""The exception of the plain call, where a rule or a replacement in Python raises another one.
 
 Compiled functions check their arguments.  A replacement need not repeat that: where it raises, the
 function says what; and before one of a function of SciPy, or one that draws, runs for arguments of
@@ -35,7 +35,7 @@ _sound: set[Any] = set()
 
 
 def as_plain(error: Exception, f: Any, args: Any, kwargs: Any) -> Exception:
-    """Return what the plain call raises in place of an error, which it is if that is not known."""
+    """Return the exception that the plain call raises in place of an error; else the error."""
     if isinstance(error, MooncakeError):
         return error
     found = plain_error(f, args, kwargs)
@@ -69,7 +69,7 @@ def check_first(f: Any, args: Any, kwargs: Any) -> None:
 
 
 def plain_error(f: Any, args: Any, kwargs: Any) -> Exception | None:
-    """Return what the plain call raises for these arguments; None if nothing, or if not known.
+    """Return the exception that the plain call raises for these arguments; None if none is known.
 
     It runs on copies, and only on data, which neither have code of their own nor remember a call.
     """
@@ -96,7 +96,7 @@ def undrawn(f: Callable[..., Any], args: Any, kwargs: Any) -> None:
 
 
 def copies_of(args: Any, kwargs: Any) -> tuple[list[Any], dict[str, Any]] | None:
-    """Return copies of the plain numbers and arrays in arguments, None if they are no data."""
+    """Return copies of the plain numbers and arrays in arguments, None if they are not data."""
     given = [unwrapped(value) for value in (*args, *kwargs.values())]
     if not all(map(is_data, given)):
         return None
@@ -146,7 +146,7 @@ def copied(value: Any) -> Any:
 
 
 def signature(value: Any) -> Any:
-    """Return what types, shapes and options a function may check."""
+    """Return the types, shapes and options that a function may check."""
     t = type(value)
     if t is ndarray:
         return t, value.shape, value.dtype, value.flags.num & LAYOUT

@@ -113,7 +113,7 @@ def runs_python(value: Any, depth: int = 0) -> bool:
 
 
 def held_by(value: Any) -> Iterable[Any]:
-    """Return what an object holds whose class is no part of the program."""
+    """Return the parts of an object whose class is not a part of the program."""
     t = type(value)
     if module_of(t) in IN_C:
         return gc.get_referents(value)
@@ -313,7 +313,7 @@ def is_instance(value: Any) -> bool:
 
 
 def parts_of(contents: Any) -> Iterable[Any]:
-    """Return what was read of a place: a value, or what a container or an object holds."""
+    """Return the parts of a place that was read: a value, or the contents of a holder."""
     t = type(contents)
     base = next((kind for kind in CONTAINERS if issubclass(t, kind)), None)
     if base is None:
@@ -322,7 +322,7 @@ def parts_of(contents: Any) -> Iterable[Any]:
 
 
 def steps_seen(ctx: Mode, iterator: Any) -> Iterator[Any]:
-    """Yield what an iterator in C gives, which may be made of what one of the user's gives."""
+    """Yield the items of an iterator in C, which may come from an iterator of the user's."""
     step = functools.partial(next, iterator)
     while True:
         try:

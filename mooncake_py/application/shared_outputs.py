@@ -20,7 +20,7 @@ __all__ = ["refuse_other_data", "refuse_shared", "shared_output"]
 
 
 Find = Callable[[ndarray], Any]
-"""Returns what is beside an array that is active in this derivative, else None."""
+"""Returns the tangent or shadow of an array that is active in this derivative, else None."""
 
 
 def refuse_shared(rule: Rule, ctx: Mode, y: Any, find: Find | None = None) -> None:
@@ -39,30 +39,37 @@ def is_active_memory(find: Find, y: Any) -> bool:
 
 
 def refuse_other_data(
-    rule: Rule, ctx: Mode, out: Any, given: Iterable[Any], beside: Callable[[Any], Any], find: Find
+    rule: Rule,
+    ctx: Mode,
+    out: Any,
+    given: Iterable[Any],
+    shadow_of: Callable[[Any], Any],
+    find: Find,
 ) -> None:
     """Raise if an output is memory of an argument, and its shadow or tangent is not that of it.
 
     Parameters
     ----------
     out : CoDual or Dual
-        What a rule written by hand returned.
+        The output of a handwritten rule.
     given : iterable of CoDual or Dual
         Its arguments.
-    beside : callable
+    shadow_of : callable
         Returns the shadow, or the tangent, of one of these.
     """
     if not is_active_memory(find, out.primal) or any(out is x for x in given):
         return
     own = {id(owner(x.primal)): x for x in given if type(x.primal) is ndarray}
-    for y, data in leaves(out.primal, beside(out)):
+    for y, data in leaves(out.primal, shadow_of(out)):
         x = own.get(id(owner(y)))
-        if x is not None and not (type(data) is ndarray and np.may_share_memory(data, beside(x))):
+        if x is not None and not (
+            type(data) is ndarray and np.may_share_memory(data, shadow_of(x))
+        ):
             raise shared_output(rule, ctx)
 
 
 def leaves(y: Any, data: Any) -> Iterator[tuple[ndarray, Any]]:
-    """Yield the arrays in an output, with what stands beside each."""
+    """Yield the arrays in an output, with the part of `data` that belongs to each."""
     if type(y) is ndarray:
         yield y, data
     elif isinstance(y, (tuple, list)) and isinstance(data, (tuple, list)) and len(y) == len(data):

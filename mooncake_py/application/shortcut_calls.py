@@ -1,4 +1,4 @@
-"""Calls of NumPy's functions in Python for which a shortcut serves: see `rules.shortcuts`."""
+"""Calls of NumPy's functions in Python that have a shortcut: see `rules.shortcuts`."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ __all__ = ["like", "recorded", "shortcut_handlers"]
 def shortcut_handlers(
     handler: Callable[[Shortcut, Handler], Handler],
 ) -> dict[Any, Callable[[Handler], Handler]]:
-    """Return what makes handlers of functions with a shortcut, given those for other calls.
+    """Make handlers of functions with a shortcut, given the handlers of other calls.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""How calls are served that choose among numbers, or make arrays and sums of them."""
+"""Quick ways to call functions that choose among numbers, or make arrays and sums of them."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ FEW = 1000.0
 
 
 def served_by(f: Any) -> dict[Any, Serve]:
-    """Return what serves one of these functions, by the number of arguments."""
+    """Return the handlers of one of these functions, by the number of arguments."""
     if f is min or f is max:
         return {1: choosing_of(f), 2: choosing(f), **dict.fromkeys(range(3, MOST + 1), among(f))}
     return dict(SERVED.get(f, {}))
@@ -35,7 +35,7 @@ def served_by(f: Any) -> dict[Any, Serve]:
 
 
 def choosing(f: Any) -> Serve:
-    """Return what serves `min` or `max` of two numbers."""
+    """Return the handler of `min` or `max` of two numbers."""
     least = f is min
 
     def serve(C: Any, a: Any, b: Any) -> Any:
@@ -53,7 +53,7 @@ def choosing(f: Any) -> Serve:
 
 
 def among(f: Any) -> Serve:
-    """Return what serves `min` or `max` of several numbers."""
+    """Return the handler of `min` or `max` of several numbers."""
 
     def serve(C: Any, *items: Any) -> Any:
         values = []
@@ -69,7 +69,7 @@ def among(f: Any) -> Serve:
 
 
 def choosing_of(f: Any) -> Serve:
-    """Return what serves `min` or `max` of a list or tuple of numbers."""
+    """Return the handler of `min` or `max` of a list or tuple of numbers."""
     choose = among(f)
 
     def serve(C: Any, items: Any) -> Any:
@@ -106,7 +106,7 @@ def collected(C: Any, items: Any, primals: list[Any], nodes: list[Any], depth: i
 
 
 def serve_sum(C: Any, items: Any, start: Any = 0) -> Any:
-    """Serve `sum` of a list or tuple of numbers."""
+    """Compute `sum` of a list or tuple of numbers."""
     if type(items) is not list and type(items) is not tuple:
         return DECLINED
     primals: list[Any] = []
@@ -121,7 +121,7 @@ def serve_sum(C: Any, items: Any, start: Any = 0) -> Any:
 
 
 def serve_array(C: Any, items: Any, dtype: Any = None) -> Any:
-    """Serve `np.array` of nested lists and tuples of numbers."""
+    """Compute `np.array` of nested lists and tuples of numbers."""
     if dtype is not None and dtype is not float and dtype is not np.float64:
         return DECLINED
     primals: list[Any] = []
@@ -144,14 +144,14 @@ def serve_array(C: Any, items: Any, dtype: Any = None) -> Any:
 
 
 def serve_named_array(C: Any, *args: Any, **kwargs: Any) -> Any:
-    """Serve the same with a dtype by name."""
+    """Compute the same with a dtype by name."""
     if len(args) != 1 or len(kwargs) != 1 or "dtype" not in kwargs:
         return DECLINED
     return serve_array(C, *args, **kwargs)
 
 
 def serve_copy(C: Any, items: Any) -> Any:
-    """Serve `np.array` of one argument, also of an array."""
+    """Compute `np.array` of one argument, also of an array."""
     if type(items) is not ndarray:
         return serve_array(C, items)
     if items.dtype is not FLOAT64:
@@ -164,7 +164,7 @@ def serve_copy(C: Any, items: Any) -> Any:
 
 
 def serve_where(C: Any, condition: Any, x: Any, y: Any) -> Any:
-    """Serve `np.where` of numbers, which makes an array without axes of one of them."""
+    """Compute `np.where` of numbers, which makes an array without axes of one of them."""
     if type(condition) is not bool and type(condition) is not np.bool_:
         return DECLINED
     for v in (x, y):
@@ -185,7 +185,7 @@ def serve_where(C: Any, condition: Any, x: Any, y: Any) -> Any:
 
 
 def serve_rounding(C: Any, x: Any, digits: Any = None) -> Any:
-    """Serve `round` of a number."""
+    """Compute `round` of a number."""
     if type(x) is Active and type(digits) in (int, type(None)):
         x = x.primal
         if type(x) in REAL_SCALARS and -FEW < x < FEW:

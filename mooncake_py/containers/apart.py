@@ -18,7 +18,7 @@ from mooncake_py.remembered import remembered
 __all__ = ["OF_RAISED", "are_among", "names_in_c", "stands_apart"]
 
 OF_RAISED = frozenset({"__cause__", "__context__", "__suppress_context__", "__traceback__"})
-"""What Python sets of an exception as it is raised; to set one may change another."""
+"""The attributes that Python sets on an exception as it is raised; one may change another."""
 OF_ARRAYS = frozenset({*dir(np.empty(0).flags), "names"})
 """Of the flags of an array, and of its dtype."""
 

@@ -25,7 +25,7 @@ __all__ = ["AttributeSite"]
 
 NEVER: Any = NotImplemented
 MOST = 8
-"""Further classes that a site serves."""
+"""The number of further classes that a site handles."""
 
 
 class AttributeSite(Site):
@@ -60,7 +60,7 @@ class AttributeSite(Site):
         self.property: Any = None, NEVER, None
 
     def serve(self, C: Any, t: type) -> None:
-        """Serve objects of a class from now on, until the derivative ends."""
+        """Handle objects of a class from now on, until the derivative ends."""
         if self.gate is C.gate and len(self.others) < MOST:
             self.others[id(t)] = t
             return
@@ -97,7 +97,7 @@ class AttributeSite(Site):
         return value
 
     def choose_reading(self, C: Any, o: Any) -> None:
-        """Serve what has been read, a class or objects of one, if it is known what runs."""
+        """Handle the class, or the object's class, that was read, if it is known what runs."""
         t = type(o)
         if issubclass(t, type):
             value = getattr(o, self.name) if C.reader(o, self.name) is None else None
@@ -142,7 +142,7 @@ class AttributeSite(Site):
         self.choose_writing(C, t)
 
     def choose_writing(self, C: Any, t: type) -> None:
-        """Serve a class of which an object was written, if no code runs."""
+        """Handle a class of which an object was written, if no code runs."""
         kind, gate, _ = self.property
         if (t is kind and C.gate is gate) or not self.may_choose(C):
             return

@@ -35,7 +35,7 @@ class Bared:
 
 
 def bared(place: Place, held: Any) -> Any:
-    """Return what a place holds, with plain numbers for active ones that it holds directly."""
+    """Return the contents of a place, with plain numbers for active ones that it holds directly."""
     t = type(held)
     if t is Active:
         return unwrapped(held)
@@ -48,7 +48,7 @@ def bared(place: Place, held: Any) -> Any:
 
 
 def restored(now: Any, held: Any, bare: Any) -> Any:
-    """Return what a place holds now, with its active numbers where nothing else was put since."""
+    """Return the contents of a place, with its active numbers where nothing else was put since."""
     if isinstance(now, dict) and isinstance(bare, dict):
         same = {name for name, v in bare.items() if now.get(name, MISSING) is v}
         return {name: held[name] if name in same else v for name, v in now.items()}

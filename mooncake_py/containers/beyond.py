@@ -1,4 +1,4 @@
-"""What leads beyond all that a walk can reach, to objects that nothing it has met refers to.
+"""Ways beyond all that a walk can reach, to objects that nothing it has met refers to.
 
 Code may find objects through the interpreter (`globals`, `sys.modules`, ``f.__globals__``), through
 libraries that keep what a program gave them (`logging`), and through classes in C whose objects do
@@ -93,7 +93,7 @@ HEAP_TYPE = 1 << 9
 
 
 class Names(NamedTuple):
-    """What code names, that of nested functions included."""
+    """The names in code, those of nested functions included."""
 
     variables: frozenset[str]  # globals and builtins
     imported: tuple[str, ...]  # modules
@@ -189,7 +189,7 @@ def function_leads_beyond(f: FunctionType) -> bool:
 
 
 def module_leads_beyond(module: Any) -> bool:
-    """Return whether a module, or None for one not yet loaded, is no part of the user's program."""
+    """Return whether a module, None if not yet loaded, is not part of the user's program."""
     if type(module) is not ModuleType:
         return True
     return root(module.__name__) not in COMPUTING and not is_users_module(module)

@@ -104,7 +104,7 @@ def kept_in_use(ctx: Mode, o: Any) -> MissingRuleError:
 
 
 def as_held(ctx: Mode, o: Any, value: Any) -> Any:
-    """Return what a sequence holds where a value is sought, which may hold copies of arguments."""
+    """Return the item that a sequence holds for a value sought: it may hold copies of arguments."""
     if type(value) in INERT:
         return value
     return next((v for v in elements_of(o) if ctx.contained(value, (v,))), value)

@@ -99,7 +99,7 @@ def restore_order(d: dict[Any, Any], keys: list[Any], ordered: Any) -> None:
     present = list(base.__iter__(d))
     if len(present) == len(keys) and all(a is b for a, b in zip(present, keys, strict=True)):
         return
-    # Where a roll back was interrupted and starts anew, what came after may be undone already.
+    # Where a roll back was interrupted and starts again, what came after may be undone already.
     restore(d, {key: dict.__getitem__(d, key) for key in keys if dict.__contains__(d, key)})
 
 
@@ -139,7 +139,7 @@ def update(ctx: Mode, d: dict[Any, Any], /, *others: Any, **values: Any) -> None
 
 
 def source(ctx: Mode, d: dict[Any, Any], other: Any, new: dict[Any, Any]) -> Any:
-    """Return what `d` is updated with, for a dict of `new` items that are set in the end.
+    """Return the source from which `d` is updated, for a dict of `new` items set in the end.
 
     Iterators in Python may look at `d`: what they yield is set at once.
     """

@@ -127,7 +127,7 @@ def changes_something(f: FunctionType) -> bool:
 def only_computes(f: FunctionType) -> bool:
     """Return whether it is seen at once that a function changes nothing, as most pullbacks do.
 
-    It names nothing but numbers, texts, arrays and modules of libraries.
+    It names nothing but numbers, strings, arrays and modules of libraries.
     """
     effects = effects_of(f.__code__)
     if effects.changes or effects.has_inner:
@@ -307,7 +307,7 @@ class Search:
 
 
 class _Effects(NamedTuple):
-    """What the instructions of some code may do."""
+    """The possible effects of the instructions of some code."""
 
     changes: tuple[tuple[str, int], ...]  # opnames and offsets of those that change something
     names: tuple[tuple[str, int], ...]  # globals and captured variables, and where they are read
@@ -316,7 +316,7 @@ class _Effects(NamedTuple):
     has_inner: bool  # whether functions are defined in it
 
     def named_by(self, f: FunctionType) -> Iterator[tuple[Any, int]]:
-        """Yield what the names of a function stand for now, and where they are read."""
+        """Yield the present values of the names of a function, and where they are read."""
         cells = dict(zip(f.__code__.co_freevars, f.__closure__ or (), strict=True))
         for name, offset in self.names:
             if name not in cells:
@@ -330,7 +330,7 @@ class _Effects(NamedTuple):
 
 @remembered
 def effects_of(code: CodeType) -> _Effects:
-    """Return what the instructions of some code may do."""
+    """Return the possible effects of the instructions of some code."""
     instructions = list(dis.get_instructions(code))
     names = tuple((i.argval, i.offset) for i in instructions if i.opname in NAMES)
     return _Effects(

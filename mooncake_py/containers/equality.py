@@ -1,4 +1,4 @@
-"""What the equality of an object goes by: numbers in it, or nothing that may be active.
+"""The basis of an object's equality: numbers in it, or nothing that may be active.
 
 A dict finds a value for an equal key, and a cached function a result for an equal argument.  Its
 derivative is that of the value found if the two are equal whatever the active numbers are, as where

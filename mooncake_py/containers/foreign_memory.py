@@ -126,7 +126,7 @@ def before_resize(ctx: Mode, o: Any) -> None:
 
 
 def recorded(ctx: Mode) -> Iterator[tuple[Any, ...]]:
-    """Yield what the calls that run have recorded of changes."""
+    """Yield the changes that the running calls have recorded."""
     for context in (ctx, *ctx.outers):
         changes = getattr(getattr(context, "rehearsal", None), "changes", None)
         for entries in (getattr(context, "tape", ()), getattr(changes, "kept", ())):

@@ -1,4 +1,4 @@
-"""What holds values: arrays, containers, objects, classes, captured and global variables.
+"""Holders of values: arrays, containers, objects, classes, captured and global variables.
 
 Each is read, set, and compared as a whole.  Inside a derivative each change that is made here is
 recorded, so that it is undone like those of the user's code.

@@ -151,7 +151,7 @@ def replace(heap: list[Any], items: list[Any]) -> None:
 
 
 class Moves(NamedTuple):
-    """What has become of a heap, of which the one before had other items at some places.
+    """The items of a heap that have moved, compared with an earlier heap.
 
     Attributes
     ----------
@@ -167,7 +167,7 @@ class Moves(NamedTuple):
 
     @staticmethod
     def between(old: list[Any], new: list[Any]) -> Moves:
-        """Return what differs."""
+        """Return the differences."""
         both, either = sorted((len(old), len(new)))
         places = [*compress(range(both), map(is_not, old, new)), *range(both, either)]
         sides = [(len(h), {i: h[i] for i in places if i < len(h)}) for h in (old, new)]

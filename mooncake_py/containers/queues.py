@@ -52,7 +52,7 @@ def taken(q: SimpleQueue[Any]) -> list[Any]:
 
 
 def putting(name: str) -> Callable[..., None]:
-    """Return what runs a method that puts an item in."""
+    """Return a function that runs a method that puts an item in."""
     method = getattr(SimpleQueue, name)
 
     def put(ctx: Recording, q: SimpleQueue[Any], item: Any, *args: Any, **kwargs: Any) -> None:
@@ -65,7 +65,7 @@ def putting(name: str) -> Callable[..., None]:
 
 
 def getting(name: str) -> Callable[..., Any]:
-    """Return what runs a method that takes an item out, for which it may wait."""
+    """Return a function that runs a method that takes an item out, for which it may wait."""
     method = getattr(SimpleQueue, name)
 
     def get(ctx: Recording, q: SimpleQueue[Any], *args: Any, **kwargs: Any) -> Any:

@@ -55,7 +55,7 @@ HOLDERS = (  # of Python's own, with parts
 
 
 class StandIn:
-    """What iterators in C call in the place of a function of the program.
+    """Called by iterators in C in place of a function of the program.
 
     Attributes
     ----------
@@ -143,7 +143,7 @@ def is_installed_class(cls: type) -> bool:
 
 
 def parts_of(value: Any) -> Iterator[Part]:
-    """Yield what a value holds, each with the text that leads there from the value."""
+    """Yield the parts of a value, each with the path that leads there from the value."""
     if issubclass(type(value), FunctionType):
         yield from parts_of_function(value)
     elif issubclass(type(value), type):
@@ -197,7 +197,7 @@ def label(key: Any) -> str:
 
 
 def class_attributes(cls: type) -> Iterator[Part]:
-    """Yield what a class holds, except what Python put there."""
+    """Yield the attributes of a class, except those that Python put there."""
     for name, part in list(vars(cls).items()):
         if not name.startswith("__") or type(part) in METHODS:
             yield f".{name}", part

@@ -99,13 +99,13 @@ def is_between(f: FunctionType) -> bool:
 
 
 def held_between(f: FunctionType) -> list[Any]:
-    """Return what such a function holds: SciPy's hold the user's in defaults too."""
+    """Return the objects that such a function holds: SciPy's hold the user's in defaults too."""
     cells = [state.old_cell(cell) for cell in f.__closure__ or ()]
     return [*cells, *(f.__defaults__ or ()), *(f.__kwdefaults__ or {}).values()]
 
 
 class Kind(NamedTuple):
-    """What the class of a value says of it."""
+    """The properties of a value that its class determines."""
 
     moves: bool  # it moves on as it is used, and cannot be put back from outside
     keeps_data: bool  # of the program's, in attributes, though it is of the standard library
@@ -350,20 +350,20 @@ def is_namespace_of_library(d: dict[Any, Any]) -> bool:
 
 
 def held_by_cache(cache: Any) -> list[Any]:
-    """Return what a cache holds; its table itself only the cache may change."""
+    """Return the results in a cache; its table itself only the cache may change."""
     held = gc.get_referents(cache)
     results = [v for table in held if type(table) is dict for v in table.values()]
     return [*(part for part in held if type(part) is not dict), *results]
 
 
 def held_by_cycle(cycle: Any) -> Iterator[Any]:
-    """Yield what a cycle holds; the list of its items only the cycle may change."""
+    """Yield the items of a cycle; the list of its items only the cycle may change."""
     for part in gc.get_referents(cycle):
         yield from part if type(part) is list else (part,)
 
 
 def held_by_stream(stream: Any) -> Iterator[Any]:
-    """Yield what a stream holds; what it has yet to write is for itself, and counted in C.
+    """Yield the contents of a stream, except the output that it has yet to write, counted in C.
 
     To put back that list would leave the count, and the stream would write memory of others.
     """
@@ -411,7 +411,7 @@ def holds_any(held: Any, ids: set[int]) -> bool:
 
 
 class State:
-    """What can be reached from some values, as it is now.
+    """The present state of all that can be reached from some values.
 
     Attributes
     ----------

@@ -26,7 +26,7 @@ Method = Callable[..., Any]
 
 
 def method_of(t: type, name: str) -> Method | None:
-    """Return what runs a method in C of a class that is not one of Python's own containers."""
+    """Return a function that runs a method in C of a class other than Python's own containers."""
     if name == "__getitem__" and issubclass(t, dict):
         return dicts.read_key
     if t in OF_LIBRARY:
@@ -97,7 +97,7 @@ def of_class(ctx: Mode, d: Any, source: Any) -> Any:
 
 
 def merging(make: Method, is_reflected: bool) -> Method:
-    """Return what runs ``a | b``, where the class of `d`, one of the operands, is called."""
+    """Return a function that runs ``a | b`` by the class of `d`, one of the operands."""
 
     def merged(ctx: Mode, d: Any, other: Any) -> Any:
         if not isinstance(other, dict):

@@ -135,7 +135,7 @@ def plain_subscript(ctx: Mode, i: Any) -> Any:
 
 
 def index_array(i: Any) -> Any:
-    """Return the array of ints or truths that NumPy makes of an index; the object if there is none.
+    """Return the array of ints or bools that NumPy makes of an index; the object if none.
 
     NumPy asks the class of the object where it is an operand: the adjoint passes this array, a
     copy, since the object may be a buffer that changes.

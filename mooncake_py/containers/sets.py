@@ -48,7 +48,7 @@ def restore(s: set[Any], old: Any, size: int | None = None) -> None:
 
 
 def fillings(elements: list[Any]) -> Iterator[Any]:
-    """Yield what may fill a set in an order: one by one the table grows otherwise than at once."""
+    """Yield arguments that may fill a set in an order: item by item, the table grows otherwise."""
     yield elements
     yield dict.fromkeys(elements)
     yield frozenset(elements)
@@ -170,7 +170,7 @@ def whole(name: str) -> Any:
 def iterated(ctx: Language, others: tuple[Any, ...], name: str = "") -> tuple[Any, ...]:
     """Return the iterable of a method, with the elements of vectors active.
 
-    What sets hold is read past their methods, but for one method of subclasses.
+    What sets hold is read past their methods, except one method of subclasses.
     """
     asks = name == "isdisjoint"
     return tuple([

@@ -165,14 +165,14 @@ def restore_attribute(o: Any, name: str, old: Any) -> None:
 
 
 def is_same(a: Any, b: Any) -> bool:
-    """Return True for an object, or a number that is made anew each time, as the `real` part is."""
+    """Return True for the same object, or for equal numbers made at each access, as `real` is."""
     return a is b or (
         type(a) is type(b) and isinstance(a, (*PLAIN, np.generic)) and repr(a) == repr(b)
     )
 
 
 def past_python(o: Any, method: str, builtin: Any) -> Any:
-    """Return what does the work of a special method, past those that are written in Python."""
+    """Return the callable behind a special method, past those that are written in Python."""
     if type(getattr(type(o), method)) is not FunctionType:
         return builtin
     methods = (base.__dict__.get(method) for base in type(o).__mro__)
@@ -183,7 +183,7 @@ def past_python(o: Any, method: str, builtin: Any) -> Any:
 
 
 def of_raised(error: BaseException) -> tuple[Any, ...]:
-    """Return what Python sets of an exception as it is raised."""
+    """Return the attributes that Python sets on an exception as it is raised."""
     return error.__cause__, error.__context__, error.__traceback__, error.__suppress_context__
 
 

@@ -1,7 +1,7 @@
 """Rules for the functions of `statistics` that add up exact fractions: means, variances.
 
 The others (``fmean``, ``median``, ``correlation``, ``NormalDist``) are derived from their source,
-``NormalDist.from_samples`` but for the moments that it computes.
+``NormalDist.from_samples`` except for the moments that it computes.
 """
 
 from __future__ import annotations

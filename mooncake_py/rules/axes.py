@@ -77,7 +77,7 @@ def repeated(dy: ndarray, shape: tuple[int, ...]) -> ndarray:
 
 @overlay(repeated)
 def repeated_derivable(dy, shape):
-    """Serve where an adjoint is itself differentiated."""
+    """Compute the same in a way that can itself be differentiated."""
     return np.broadcast_to(dy, shape)
 
 
@@ -105,7 +105,7 @@ def shaped(x: ndarray, shape: tuple[int, ...]) -> ndarray:
 
 
 def owned(x: Any, shape: tuple[int, ...]) -> Any:
-    """Return what was computed in another shape: a number, or an array that is no view."""
+    """Return a result that was computed in another shape, as a number or an array, not a view."""
     if x.shape != shape:
         x = np.reshape(x, shape)[()]
     return np.copy(x) if isinstance(x, ndarray) and x.base is not None else x

@@ -83,11 +83,11 @@ def fit_to_parts(g: Any, shape: tuple[int, ...]) -> Any:
 
 
 def bytes_of_floats(dtype: np.dtype[Any]) -> DerivativeDropError:
-    """Return the error for a cotangent of an array that is no array of floats."""
+    """Return the error for a cotangent of an array that is not an array of floats."""
     return DerivativeDropError(
         f"an array of dtype {dtype} has got a cotangent",
         why="it lends its memory to active floats, and was computed with: the bytes of a number "
-        "are no smooth\nfunction of it",
+        "are not a smooth\nfunction of it",
         fix="convert the values: a.astype(dtype)",
     )
 

@@ -341,7 +341,7 @@ def cross_jvp(tangents, y, a, b, *axes, **options) -> Any:
     return moved if db is None else moved + cross_of_two(a, db)
 
 
-@shortcut(np.cross, serves=are_vectors, jvp=cross_jvp, wrt=(0, 1))
+@shortcut(np.cross, accepts=are_vectors, jvp=cross_jvp, wrt=(0, 1))
 def cross_rule(a, b, *axes, **options) -> Any:
     def cross_pullback(dy):
         return lambda: cross_of_two(b, dy), lambda: cross_of_two(dy, a)

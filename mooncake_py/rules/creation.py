@@ -135,7 +135,7 @@ def imported(x, **options):
     return np.from_dlpack(x, **options)
 
 
-zero_derivative(imported, because="makes an array of what is not NumPy's")
+zero_derivative(imported, because="converts objects of other libraries to an array")
 
 
 ZEROS = np.zeros(2)
@@ -199,7 +199,7 @@ NUMBERS = (np.generic, float, int, complex, ndarray)
 
 
 def require_element(item, dtype):
-    """Raise if an array of a dtype does not take an item that is no number."""
+    """Raise if an array of a dtype does not accept an item that is not a number."""
     np.fromiter([item], dtype)
 
 

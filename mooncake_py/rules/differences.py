@@ -64,7 +64,7 @@ def diff_jvp(tangents, y, a, n=1, axis=-1) -> ndarray:
     return np.diff(tangents[0], n, axis)
 
 
-@shortcut(np.diff, serves=are_differences, jvp=diff_jvp, wrt=(0,))
+@shortcut(np.diff, accepts=are_differences, jvp=diff_jvp, wrt=(0,))
 def diff_rule(a, n=1, axis=-1) -> tuple[ndarray, Any]:
     y = np.diff(a, n, axis)
     if y.ndim == n == 1 and y.size:

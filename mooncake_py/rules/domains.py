@@ -114,7 +114,7 @@ def restricted(rule: Rule, dtypes: DTypes | None, layouts: str | None) -> Rule:
 
 
 def rule_for(rule: Any, args: Iterable[Any], kwargs: dict[str, Any]) -> Any:
-    """Return what is used for a call: a rule, the one that was restricted, or None."""
+    """Return the rule that applies to a call: a rule, the one that was restricted, or None."""
     if type(rule) is not RestrictedRule:
         return rule
     return rule.rule if misfit(rule.domain, args, kwargs) is None else None

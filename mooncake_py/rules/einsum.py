@@ -168,4 +168,4 @@ def are_contracted(subscripts: Any, *operands: Any, optimize: Any = False) -> bo
     return type(subscripts) is str and len(operands) > 0 and are_floats(*operands)
 
 
-shortcut(np.einsum, serves=are_contracted, jvp=einsum_of_several_jvp)(einsum_of_several_rule)
+shortcut(np.einsum, accepts=are_contracted, jvp=einsum_of_several_jvp)(einsum_of_several_rule)

@@ -1,7 +1,7 @@
 """Rules for the smooth ufuncs: arithmetic, exponentials, logarithms and special functions.
 
-Partials prefer the output `y` to the inputs where both serve, since what a partial does not read
-is not kept for the reverse pass.  Derivatives after DLMF (https://dlmf.nist.gov), chapters 4
+Partials prefer the output `y` to the inputs where both will do, since inputs that no partial reads
+are not kept for the reverse pass.  Derivatives after DLMF (https://dlmf.nist.gov), chapters 4
 and 10.
 """
 

@@ -47,7 +47,7 @@ def mark(function: Any, rule: Rule) -> None:
 
 
 def declaration(function: Any, rule: Rule) -> Declaration:
-    """Return what another process is to be told of a rule."""
+    """Return the declaration of a rule, to be sent to another process."""
     return Declaration(key_of(function), module_of(rule.origin.file), str(rule.origin))
 
 
@@ -100,7 +100,7 @@ def copied_mark(function: FunctionType) -> str | None:
 
 
 def identity(code: CodeType) -> tuple[Any, ...]:
-    """Return what tells apart functions also when copied: pickles may leave out the file's name."""
+    """Return a key that identifies a function and its copies: pickles may omit the file's name."""
     return code.co_qualname, code.co_firstlineno, code.co_names, code.co_code
 
 

@@ -1,4 +1,4 @@
-"""What was decided by the rules holds for an epoch: until a rule is declared, or a block changes.
+"""Decisions based on the rules hold for an epoch: until a rule is declared, or a block changes.
 
 Calls that are running keep what they have found out under a token, their gate.  When an epoch ends
 all gates are closed, so that each call looks at the rules again.

@@ -17,13 +17,13 @@ __all__ = [
 ]  # fmt: skip
 
 CHILDREN = "n_children_spawned"
-"""What a `SeedSequence` has, the state of which is that count."""
+"""The attribute of a `SeedSequence` that holds its state, a count."""
 UNSEEDED = object()
 """The state of a generator of a class of the user's, whose ``__init__`` is about to seed it."""
 
 
 def source_of(generator: Any) -> Any:
-    """Return what holds the state of a generator, None if it is none."""
+    """Return the object that holds the state of a generator, None if it is not one."""
     from numpy.random import BitGenerator, Generator  # they take long to import
 
     if issubclass(type(generator), Generator):

@@ -41,7 +41,7 @@ class RuleFunction(Generic[Result]):
         self._derive: Callable[..., Result] | None = None
 
     def __call__(self, f: Any, *args: Any, **kwargs: Any) -> Result:
-        """Run the rule of a function by hand, or the one derived."""
+        """Run the handwritten rule of a function, or the one derived."""
         try:
             rule = self._find(f.primal)
             if type(rule) is RestrictedRule:

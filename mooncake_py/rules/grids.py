@@ -93,7 +93,7 @@ def is_along_axis(f, h=1.0, *, axis=None, edge_order=1) -> bool:
     return f.ndim == 1 if axis is None else type(axis) is int and -f.ndim <= axis < f.ndim
 
 
-shortcut(np.gradient, serves=is_along_axis, jvp=slope_jvp)(slope_rule)
+shortcut(np.gradient, accepts=is_along_axis, jvp=slope_jvp)(slope_rule)
 
 
 # Integrals by trapezoids.
@@ -176,4 +176,4 @@ def is_over_places(y, x=None, dx=1.0, axis=-1) -> bool:
     return bool(y.ndim) and are_floats(x) and x.ndim == 1 and not are_broadcast(y, x, axis)
 
 
-shortcut(np.trapezoid, serves=is_over_places, jvp=area_jvp)(area_rule)
+shortcut(np.trapezoid, accepts=is_over_places, jvp=area_jvp)(area_rule)

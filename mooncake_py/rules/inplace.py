@@ -66,7 +66,7 @@ def copyto(dst: ndarray, src: Any, casting: Any = "same_kind", where: Any = True
 
 
 def fitted(src: Any, ndim: int) -> Any:
-    """Return what is copied without leading axes of length one that the destination has not."""
+    """Return the source of a copy without leading axes of length one that the destination lacks."""
     extra = np.ndim(src) - ndim
     if extra <= 0 or np.shape(src)[:extra] != (1,) * extra:
         return src
@@ -260,7 +260,7 @@ def refuse_overlaps(a: ndarray) -> None:
 def refuse_read_only(a: Any, indices: Any) -> None:
     """Raise for the method `at` of a ufunc of a read-only array, which NumPy mostly writes to.
 
-    Of what is no array it raises what NumPy raises.
+    For arguments other than arrays it raises the same as NumPy.
     """
     if not isinstance(a, ndarray):
         raise TypeError("first operand must be array")
@@ -282,7 +282,7 @@ def flat_positions(a: ndarray, indices: Any, mode: Any) -> ndarray:
     else:
         found = np.reshape(np.asarray(indices, np.intp), -1)
     size = a.size
-    np.put(np.zeros(1), [], 0.0, mode)  # raises for what is no mode
+    np.put(np.zeros(1), [], 0.0, mode)  # raises for an invalid mode
     if mode in ("clip", 0):
         return np.clip(found, 0, size - 1)
     if mode in ("raise", 2, None):
@@ -405,7 +405,7 @@ def byteswap(a: ndarray, inplace: bool = False) -> ndarray:
     if inplace:
         raise MissingRuleError(
             "ndarray.byteswap in place cannot be differentiated",
-            why="it reinterprets the bytes of the numbers, which is no smooth function of them",
+            why="it reinterprets the bytes of the numbers, which is not a smooth function of them",
             fix="convert the byte order by value: a.astype(a.dtype.newbyteorder())",
         )
     return swapped_bytes(a)

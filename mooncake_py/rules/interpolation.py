@@ -43,7 +43,7 @@ def interp(x, xp, fp, left=None, right=None, period=None):
 
 
 def of_numbers(value: Any) -> Any:
-    """Return what stands for numbers as an array, as NumPy makes it one; it refuses iterators."""
+    """Return numbers as the array that NumPy makes of them; it refuses iterators."""
     if isinstance(value, np.complexfloating):
         return np.asarray(value).astype(np.float64)  # with a warning
     if type(value) in (list, tuple) and any(isinstance(v, np.complexfloating) for v in value):
@@ -54,7 +54,7 @@ def of_numbers(value: Any) -> Any:
         return value
     if type(value) in (list, tuple) and not any(isinstance(v, NESTED) for v in value):
         made = np.empty(len(value))
-        for i, part in enumerate(value):  # each as it stands for a number
+        for i, part in enumerate(value):  # each as a number or an array
             made[i] = part
         return made
     if hasattr(type(value), "__float__") and not hasattr(type(value), "__array__"):
@@ -125,9 +125,10 @@ def sums_at(places: Any, values: Any, n: int) -> ndarray:
 
 
 def places(x: ndarray, xp: ndarray) -> tuple[Any, ...]:
-    """Return what is below, above and inside of the nodes, and where each x is among them.
+    """Return which x are below, above and inside of the nodes, and where each is among them.
 
-    That are the nodes before and after it, the distance of these, and its share t of that.
+    The place among the nodes is given by the nodes before and after x, their distance, and the
+    share t of the distance at which x lies.
     """
     if np.any(xp[1:] < xp[:-1]):
         raise MissingRuleError(
@@ -150,7 +151,7 @@ def places(x: ndarray, xp: ndarray) -> tuple[Any, ...]:
 def cotangents(
     dy: Any, x: ndarray, xp: ndarray, fp: ndarray, left: bool, right: bool
 ) -> tuple[Any, ...]:
-    """Return what gives the cotangents of x, xp, fp, left and right; the ends of fp may be these.
+    """Return a function of the cotangents of x, xp, fp, left and right, which may be ends of fp.
 
     Between nodes y = (1 - t) fp[k] + t fp[k+1] with t = (x - xp[k]) / (xp[k+1] - xp[k]).
     """
@@ -198,6 +199,6 @@ def interp_jvp(tangents, y, x, xp, fp, left=None, right=None, period=None) -> An
     return interpolated_jvp(tangents[:5], y, x, xp, fp, left, right)
 
 
-@shortcut(np.interp, serves=is_interpolated, jvp=interp_jvp, wrt=(0, 1, 2))
+@shortcut(np.interp, accepts=is_interpolated, jvp=interp_jvp, wrt=(0, 1, 2))
 def interp_rule(x, xp, fp, left=None, right=None, period=None) -> Result:
     return interpolated_rule(x, xp, fp, left, right)

@@ -8,4 +8,4 @@ from typing import Any
 __all__ = ["INTO"]
 
 INTO: dict[Any, Callable[..., Any]] = {}
-"""What computes them so: a function of the array, the dtype, and the other arguments."""
+"""Functions that compute so: of the array, the dtype, and the other arguments."""

@@ -104,7 +104,7 @@ def append_jvp(tangents, y, arr, values, axis=None) -> ndarray:
     return np.append(filled(tangents[0], arr), filled(tangents[1], values), axis)
 
 
-@shortcut(np.append, serves=is_appended, jvp=append_jvp)
+@shortcut(np.append, accepts=is_appended, jvp=append_jvp)
 def append_rule(arr, values, axis=None) -> tuple[ndarray, Pullback]:
     y = np.append(arr, values, axis)
     shapes = _shapes((arr, values))
@@ -132,7 +132,7 @@ def block_jvp(tangents, y, arrays) -> ndarray:
     return np.block(filled(tangents[0], arrays))
 
 
-@shortcut(np.block, serves=is_blocks, jvp=block_jvp)
+@shortcut(np.block, accepts=is_blocks, jvp=block_jvp)
 def block_rule(arrays) -> tuple[ndarray, Pullback]:
     y = np.block(arrays)
     shapes = _shapes(arrays)

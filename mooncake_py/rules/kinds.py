@@ -44,7 +44,7 @@ PACKAGE = os.path.dirname(HERE) + os.sep
 
 
 class Rule:
-    """What is common to all rules: the functions they are for, and the place of declaration.
+    """The common part of all rules: the functions they are for, and the place of declaration.
 
     Attributes
     ----------
@@ -346,15 +346,15 @@ class CoDualRule(HandWrittenRule):
 
     __slots__ = ()
     declaration = "rrule"
-    in_words = "a rule written by hand"
+    in_words = "a handwritten rule"
 
 
 class DualRule(HandWrittenRule):
-    """A forward rule in the full interface of `frule`; it stands beside a rule of another kind."""
+    """A forward rule in the full interface of `frule`, in addition to a rule of another kind."""
 
     __slots__ = ()
     declaration = "frule"
-    in_words = "a forward rule written by hand"
+    in_words = "a handwritten forward rule"
 
 
 class OverlayRule(Rule):

@@ -212,7 +212,7 @@ def slogdet_jvp(tangents: Any, y: Any, a: Any) -> Any:
 
 
 def are_factors(arrays, *, out=None) -> bool:
-    """Return whether matrices, or vectors at the ends, are so small that any order serves."""
+    """Return whether matrices, or vectors at the ends, are so small that any order will do."""
     return (
         type(arrays) in (list, tuple)
         and len(arrays) > 1
@@ -228,7 +228,7 @@ SMALL = 1000
 
 
 def around(arrays: Any) -> tuple[list[Any], list[Any], list[ndarray]]:
-    """Return what stands left and right of each factor, None for nothing, and these as matrices."""
+    """Return the products left and right of each factor, None for nothing, and the matrices."""
     first = arrays[0][None] if arrays[0].ndim == 1 else arrays[0]
     last = arrays[-1][:, None] if arrays[-1].ndim == 1 else arrays[-1]
     matrices = [first, *arrays[1:-1], last]
@@ -253,7 +253,7 @@ def multi_dot_jvp(tangents, y, arrays, *, out=None) -> Any:
     return np.reshape(total, np.shape(y))
 
 
-@shortcut(np.linalg.multi_dot, serves=are_factors, jvp=multi_dot_jvp)
+@shortcut(np.linalg.multi_dot, accepts=are_factors, jvp=multi_dot_jvp)
 def multi_dot_rule(arrays, *, out=None) -> Rule:
     """Return dA = L^T dY R^T, for what stands left and right of A."""
 
@@ -294,7 +294,7 @@ def matrix_power_jvp(tangents, y, a, n) -> Any:
     return summed_products(powers(a, n), tangents[0], n)
 
 
-@shortcut(np.linalg.matrix_power, serves=is_power, jvp=matrix_power_jvp, wrt=(0,))
+@shortcut(np.linalg.matrix_power, accepts=is_power, jvp=matrix_power_jvp, wrt=(0,))
 def matrix_power_rule(a, n) -> Rule:
     y = np.linalg.matrix_power(a, n)
     return y, lambda dy: summed_products([p.T for p in powers(a, n)], dy, n)

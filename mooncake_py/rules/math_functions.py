@@ -187,7 +187,7 @@ def holds_floats(point: Any) -> bool:
 
 
 def coordinates(point: Any) -> list[Any]:
-    """Return what `math.dist` reads: the items of a tuple, of all others what they yield."""
+    """Return the coordinates as `math.dist` reads them: items of a tuple, else iterated ones."""
     items = tuple.__iter__(point) if isinstance(point, tuple) else point
     return [as_float(value) for value in items]
 

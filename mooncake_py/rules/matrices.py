@@ -83,7 +83,7 @@ def inverse_or_nan(a: ndarray) -> ndarray:
 def quiet(da: ndarray, *dys: Any) -> ndarray:
     """Return `da` with zero for the matrices of a stack whose cotangents in `dys` are all zero.
 
-    Only what is not finite can need it: the product of a zero cotangent and an infinite slope.
+    Only numbers that are not finite can need it: a zero cotangent times an infinite slope.
     """
     if np.isfinite(da).all():
         return da

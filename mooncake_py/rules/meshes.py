@@ -39,7 +39,7 @@ def meshgrid_jvp(tangents, y, *xi, copy=True, sparse=False, indexing: Any = "xy"
     return np.meshgrid(*moved, indexing=indexing)
 
 
-@shortcut(np.meshgrid, serves=meshes, jvp=meshgrid_jvp)
+@shortcut(np.meshgrid, accepts=meshes, jvp=meshgrid_jvp)
 def meshgrid_rule(*xi, copy=True, sparse=False, indexing: Any = "xy") -> Result:
     def meshgrid_pullback(dy):
         sums = []
@@ -72,7 +72,7 @@ def vander_jvp(tangents, y, x, N=None, increasing=False) -> Any:
     return t
 
 
-@shortcut(np.vander, serves=has_powers, jvp=vander_jvp, wrt=(0,))
+@shortcut(np.vander, accepts=has_powers, jvp=vander_jvp, wrt=(0,))
 def vander_rule(x, N=None, increasing=False) -> Result:
     y = np.vander(x, N, increasing)
 
@@ -115,7 +115,7 @@ def polyval_jvp(tangents, y, p, x) -> Any:
     return total if dx is None else total + slope_at(p, x) * dx
 
 
-@shortcut(np.polyval, serves=are_values, jvp=polyval_jvp)
+@shortcut(np.polyval, accepts=are_values, jvp=polyval_jvp)
 def polyval_rule(p, x) -> Result:
     y = np.polyval(p, x)
 

@@ -1,4 +1,4 @@
-"""Checks of declarations of rules: what is no rule is found where it is declared."""
+"""Checks of declarations of rules: an invalid rule is reported where it is declared."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def require_functions(functions: Iterable[Hashable], origin: Location) -> None:
 def require_callable(
     kind: str, given: Any, functions: tuple[Hashable, ...], origin: Location
 ) -> None:
-    """Raise if what is declared as the rule of functions, or as a part of it, is no function."""
+    """Raise if an object declared as the rule of functions, or as a part of it, is not callable."""
     if callable(given):
         return
     names = " and ".join(map(function_name, functions))

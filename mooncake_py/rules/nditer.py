@@ -62,7 +62,7 @@ def refuse(what: str) -> NoReturn:
 
 
 def refuse_writing(op_flags: Any) -> None:
-    """Raise what NumPy raises if an operand that is no array is to be written to."""
+    """Raise NumPy's error if an operand that is not an array is to be written to."""
     np.nditer(0.0, op_flags=[tuple(op_flags)])  # pyright: ignore[reportCallIssue, reportArgumentType]
 
 

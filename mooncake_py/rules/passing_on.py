@@ -21,7 +21,7 @@ def unwrap_jvp(tangents, y, p, discont=None, axis=-1, *, period=0.0) -> ndarray:
     return np.array(tangents[0], y.dtype)
 
 
-@shortcut(np.unwrap, serves=is_unwrapped, jvp=unwrap_jvp, wrt=(0,))
+@shortcut(np.unwrap, accepts=is_unwrapped, jvp=unwrap_jvp, wrt=(0,))
 def unwrap_rule(p, discont=None, axis=-1, *, period=2 * np.pi) -> tuple[ndarray, Any]:
     return np.unwrap(p, discont, axis, period=period), lambda dy: dy
 
@@ -35,6 +35,6 @@ def nan_to_num_jvp(tangents, y, x, copy=True, nan=0.0, posinf=None, neginf=None)
     return np.array(tangents[0], y.dtype)
 
 
-@shortcut(np.nan_to_num, serves=is_copied, jvp=nan_to_num_jvp, wrt=(0,))
+@shortcut(np.nan_to_num, accepts=is_copied, jvp=nan_to_num_jvp, wrt=(0,))
 def nan_to_num_rule(x, copy=True, nan=0.0, posinf=None, neginf=None) -> tuple[ndarray, Any]:
     return np.nan_to_num(x, copy, nan, posinf, neginf), lambda dy: dy

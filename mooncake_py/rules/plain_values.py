@@ -113,17 +113,17 @@ def called_once(f: Callable[..., Any]) -> tuple[Callable[..., Any], Callable[...
 
 
 def held(y: Any) -> Any:
-    """Return what a callback has returned, without a derivative."""
+    """Return the result of a callback, without a derivative."""
     return y
 
 
 def plain_result(function: Any, args: Any, kwargs: Any) -> Any:
-    """Return what a function returns for plain numbers."""
+    """Return the result of a function for plain numbers."""
     return function(*args, **kwargs)
 
 
 def plain_written(function: Any, args: Any, positions: tuple[int, ...]) -> list[ndarray]:
-    """Return what a function makes of arrays, in copies of them."""
+    """Return copies of arrays to which a function has written."""
     given = [a.copy("K") if i in positions else a for i, a in enumerate(args)]
     function(*given)
     return [given[i] for i in positions]
@@ -194,7 +194,7 @@ def agree(derived: Any, plain: Any, share: float, given: Any) -> bool:
 
 
 def flat(given: Any) -> Iterator[Any]:
-    """Yield what tuples, lists and dicts hold at any depth."""
+    """Yield the contents of tuples, lists and dicts at any depth."""
     if isinstance(given, (tuple, list)):
         for part in given:
             yield from flat(part)

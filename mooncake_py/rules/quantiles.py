@@ -54,7 +54,7 @@ def declare(function: Any, whole: float) -> None:
         )
         return np.reshape((1 - share) * below + share * above, np.shape(y))
 
-    @shortcut(function, serves=quantiles, jvp=jvp, wrt=(0,))
+    @shortcut(function, accepts=quantiles, jvp=jvp, wrt=(0,))
     def rule(a, q, axis=None, *more, **options) -> Result:
         y = function(a, q, axis, *more, **options)
 

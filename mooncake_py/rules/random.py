@@ -79,7 +79,7 @@ refused(
 
 
 def constant_parameter(name: str, parameter: str) -> NotImplementedDerivative:
-    """Return what stands for the derivative with respect to such a parameter."""
+    """Return a stand-in for the derivative with respect to such a parameter."""
     return not_implemented(
         f"{name} draws: {NO_SMOOTH_MAP}\n"
         f"it is the parameter {parameter!r}; argument 0 is the generator"

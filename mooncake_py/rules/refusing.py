@@ -57,7 +57,7 @@ def is_own(f: FunctionType) -> bool:
 
 
 def values_named(f: FunctionType) -> Iterator[Any]:
-    """Yield what a function captures, and the global variables that it names."""
+    """Yield the captured variables of a function, and the global variables that it names."""
     for cell in f.__closure__ or ():
         try:
             yield cell.cell_contents

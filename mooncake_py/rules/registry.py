@@ -62,7 +62,7 @@ def add(rule: Rule, *, replace: bool = False) -> None:
 
 
 def add_forward(rule: DualRule, *, replace: bool = False) -> None:
-    """Register a rule of forward mode for all its functions, beside their rules.
+    """Register a rule of forward mode for all its functions, in addition to their rules.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""What rules return in the reverse pass: a cotangent for each argument."""
+"""The cotangents that rules return in the reverse pass, one for each argument."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ __all__ = [
 
 
 def output_and_pullback(result: Any, rule: Rule) -> Any:
-    """Return what a rule ``(*args) -> (output, pullback)`` returned; raise if it is not that."""
+    """Return the output and the pullback of a rule ``(*args) -> (output, pullback)``, or raise."""
     if isinstance(result, (tuple, list)) and len(result) == 2 and callable(result[1]):
         return result
     if isinstance(result, (tuple, list)):
@@ -85,7 +85,7 @@ def cotangents_in(
             raise InvalidRuleError(
                 f"the rule of {rule.name} returned {'None' if found is None else 'a list'}",
                 where=rule.origin,
-                why="what is no tuple would be taken for the cotangent of the first argument",
+                why="anything but a tuple would be taken for the cotangent of the first argument",
                 fix="return a tuple of one cotangent for each argument, None for zero",
             )
         found = (found,)

@@ -80,7 +80,7 @@ def mixed(x: ndarray, halves: ndarray) -> ndarray:
 
 
 def gathered(dy: ndarray, halves: ndarray) -> ndarray:
-    """Return what the elements receive of the cotangent: the adjoint of `mixed`."""
+    """Return each element's share of the cotangent: the adjoint of `mixed`."""
     result = np.zeros_like(dy)
     if not np.any(halves == 1):
         starts = np.flatnonzero(halves == 2)
@@ -204,7 +204,7 @@ def backwards(a: ndarray, dz: ndarray) -> ndarray:
 
 
 def one_before(z: ndarray) -> ndarray:
-    """Return what each element of a recurrence was made of."""
+    """Return the previous element of a recurrence for each element, zero for the first."""
     return np.concatenate([np.zeros_like(z[..., :1]), z[..., :-1]], axis=-1)
 
 

@@ -2,7 +2,7 @@
 
 Their source is derived, or a replacement of it, whatever the arguments are: some twenty operations
 for each call.  Where all arguments are numbers and arrays that are finite, and the rest is as
-`serves` wants it, one entry takes their place.  The other way is the reference: debug mode goes by
+`accepts` wants it, one entry takes their place.  The other way is the reference: debug mode goes by
 it, and so do calls whose rules users have replaced, and results that are not finite.
 """
 
@@ -38,14 +38,14 @@ class Shortcut(VjpRule):
 
     Attributes
     ----------
-    serves : callable
-        ``serves(*args, **kwargs)`` returns whether it is for these, which are numbers and arrays
-        without derivatives.  A call that it cannot take is not.
+    accepts : callable
+        ``accepts(*args, **kwargs)`` returns whether the shortcut takes these, which are numbers and
+        arrays without derivatives.  It does not take a call that it cannot bind.
     wrt : tuple of int or None
         Positions of the arguments that may be active, any if None.
     """
 
-    __slots__ = ("serves", "wrt")
+    __slots__ = ("accepts", "wrt")
 
     def __init__(
         self,
@@ -53,11 +53,11 @@ class Shortcut(VjpRule):
         origin: Location,
         rule: Callable[..., Any],
         jvp: Callable[..., Any],
-        serves: Callable[..., bool],
+        accepts: Callable[..., bool],
         wrt: tuple[int, ...] | None,
     ) -> None:
         super().__init__(functions, origin, rule, (), jvp)
-        self.serves = serves
+        self.accepts = accepts
         self.wrt = wrt
 
     def by_position(self, args: Any, kwargs: Any) -> tuple[Any, Any]:
@@ -82,7 +82,7 @@ class Shortcut(VjpRule):
                 if part is not None and i not in self.wrt:
                     return False
         try:
-            return self.serves(*primals, **kwargs) and are_finite(primals)
+            return self.accepts(*primals, **kwargs) and are_finite(primals)
         except (TypeError, ValueError):
             return False
 
@@ -103,14 +103,14 @@ VIEWS = frozenset({
     np.diagonal, ndarray.squeeze, ndarray.swapaxes, ndarray.transpose, ndarray.diagonal,
     *filter(None, [getattr(np, "unstack", None)]),
 })  # fmt: skip
-"""Functions of one array that return views of it, or lists of these, but for odd arguments."""
+"""Functions of one array that return views of it, or lists of these, except for odd arguments."""
 VIEWS_OF_CONTIGUOUS = frozenset({np.reshape, np.ravel, ndarray.reshape, ndarray.ravel})
 """Functions that do so for an array in the order of C, and may copy any other."""
 
 
 def shortcut(
     *functions: Hashable,
-    serves: Callable[..., bool],
+    accepts: Callable[..., bool],
     jvp: Callable[..., Any],
     wrt: tuple[int, ...] | None = None,
 ) -> Callable[[F], F]:
@@ -118,7 +118,7 @@ def shortcut(
     origin = registry.calling_location(1)
 
     def declare(rule: F) -> F:
-        made = Shortcut(functions, origin, rule, jvp, serves, wrt)
+        made = Shortcut(functions, origin, rule, jvp, accepts, wrt)
         SHORTCUTS.update(dict.fromkeys(functions, made))
         return rule
 

@@ -70,7 +70,7 @@ def swaps_to(order: ndarray) -> list[tuple[int, int]]:
 
 @overlay(random.Random.shuffle)
 def python_shuffle(self: random.Random, x: Any) -> None:
-    """Swap element by element, as the original: with rows of an array that is no permutation."""
+    """Swap element by element, as the original: rows of an array are not permuted."""
     for i, j in swaps(self, len(x)):
         x[i], x[j] = x[j], x[i]
 
@@ -157,7 +157,7 @@ def legacy_choice(
 
 
 def returned(y: Any, picked: Any) -> Any:
-    """Return what was picked; of ``size=()`` NumPy returns an array, of None a number."""
+    """Return the picked items; of ``size=()`` NumPy returns an array, of None a number."""
     return np.asarray(y) if isinstance(picked, ndarray) else y
 
 

@@ -187,7 +187,7 @@ def pinv_rule(a: Any, rcond: Any = None, hermitian: bool = False, **options: Any
         if not a.size:
             return np.zeros_like(a), None
         u, s, vh = np.linalg.svd(complete_triangle(a) if hermitian else a, full_matrices=False)
-        kept = diagonal(vh @ p @ u).real * s > 0.5  # 1 or 0, but for rounding
+        kept = diagonal(vh @ p @ u).real * s > 0.5  # 1 or 0, up to rounding
         da = pinv_cotangent(u, s, vh, kept, dp)
         return (fold_triangle(da, lower=True) if hermitian else da), None
 

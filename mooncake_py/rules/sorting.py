@@ -135,7 +135,7 @@ def whole_median_jvp(
     return median_jvp(tangents, y, a, axis, keepdims)
 
 
-@shortcut(np.median, serves=is_median, jvp=whole_median_jvp, wrt=(0,))
+@shortcut(np.median, accepts=is_median, jvp=whole_median_jvp, wrt=(0,))
 def whole_median_rule(
     a, axis=None, out=None, overwrite_input=False, keepdims=False
 ) -> tuple[Any, Pullback]:

@@ -30,7 +30,7 @@ class StandIn:
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
-        cls.__name__ = cls.__qualname__ = cls._stands_for.__name__  # for texts of errors
+        cls.__name__ = cls.__qualname__ = cls._stands_for.__name__  # for error messages
 
     @property
     def __class__(self) -> Any:  # pyright: ignore[reportIncompatibleMethodOverride]

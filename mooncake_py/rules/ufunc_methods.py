@@ -280,7 +280,7 @@ def folded(ufunc: np.ufunc, items: Any, masks: Any, start: Any, dtype: Any) -> A
 
 
 def starting_value(ufunc: np.ufunc, initial: Any, count: int, masked: bool) -> Any:
-    """Return what a reduction starts from; None if it starts from the first element."""
+    """Return the starting value of a reduction; None if it starts from the first element."""
     if initial is not NoValue:
         return initial
     return ufunc.identity if masked or count <= 1 else None  # hypot.reduce([-2.0]) is 2.0

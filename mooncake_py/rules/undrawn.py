@@ -17,7 +17,7 @@ __all__ = ["drawn", "undrawn"]
 
 
 def drawn(function: Callable[..., Any], *args: Any) -> Any:
-    """Return what a function computes for plain numbers, with the draws that it makes."""
+    """Return the result of a function for plain numbers, with the draws that it makes."""
     return drawn_from(global_generator(), function, args)
 
 
@@ -35,7 +35,7 @@ zero_derivative(global_generator, drawn_from, because="held: another rule has th
 
 
 def undrawn(function: Callable[..., Any], *args: Any) -> Any:
-    """Return what a function computes, and put the generator back."""
+    """Return the result of a function, and restore the generator."""
     generator = global_generator()
     state = generator.get_state()
     try:

@@ -95,7 +95,7 @@ CLOSE = 1e-8
 
 
 def center_of(a: Any, axis: Axes, dtype: Any, where: Any, mean: Any) -> Any:
-    """Return what deviations are from: the mean, whose imaginary part a real `dtype` drops."""
+    """Return the center of deviations: the mean, whose imaginary part a real `dtype` drops."""
     if mean is not NoValue:
         return mean
     center = mean_of(a, axis, where)

@@ -49,7 +49,7 @@ def average_jvp(
     return np.sum(terms, axis, keepdims=kept) / np.sum(weights, axis, keepdims=kept)
 
 
-@shortcut(np.average, serves=averages, jvp=average_jvp, wrt=(0, 2))
+@shortcut(np.average, accepts=averages, jvp=average_jvp, wrt=(0, 2))
 def average_rule(a, axis=None, weights=None, returned: Any = False, *, keepdims=NoValue) -> Result:
     y = np.average(a, axis, weights, returned, keepdims=keepdims)
 
@@ -117,11 +117,11 @@ def cov_jvp(tangents, c, m, y=None, rowvar=True, bias=False, ddof=None, *more, d
 
 
 def freedom(x: ndarray, bias: Any, ddof: Any) -> Any:
-    """Return what NumPy divides by: the number of observations less the degrees of freedom."""
+    """Return NumPy's divisor: the number of observations less the degrees of freedom."""
     return x.shape[1] - ((0 if bias else 1) if ddof is None else ddof)
 
 
-@shortcut(np.cov, serves=covariances, jvp=cov_jvp, wrt=(0, 1))
+@shortcut(np.cov, accepts=covariances, jvp=cov_jvp, wrt=(0, 1))
 def cov_rule(m, y=None, rowvar=True, bias=False, ddof=None, *more, dtype=None) -> Result:
     c = np.cov(m, y, rowvar, bias, ddof, *more, dtype=dtype)
 
@@ -161,7 +161,7 @@ def corrcoef_jvp(tangents, r, x, y=None, rowvar=True, *, dtype=None) -> Any:
     return np.reshape(half + half.T, np.shape(r))
 
 
-@shortcut(np.corrcoef, serves=correlations, jvp=corrcoef_jvp, wrt=(0, 1))
+@shortcut(np.corrcoef, accepts=correlations, jvp=corrcoef_jvp, wrt=(0, 1))
 def corrcoef_rule(x, y=None, rowvar=True, *, dtype=None) -> Result:
     r = np.corrcoef(x, y, rowvar, dtype=dtype)
 

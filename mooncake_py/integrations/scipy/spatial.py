@@ -102,7 +102,7 @@ def query_ball_point(
 
 
 class Tree(StandIn):
-    """What a tree of active points is within a derivative; which points are near is constant."""
+    """Stands for a tree of active points within a derivative; which points are near is constant."""
 
     _stands_for = ss.cKDTree
 
@@ -150,7 +150,7 @@ class Tree(StandIn):
 
 
 class PythonTree(Tree):
-    """What a `KDTree` is: its class is derived from that of the other."""
+    """Stands for a `KDTree`, whose class is derived from that of the other."""
 
     _stands_for = ss.KDTree
 

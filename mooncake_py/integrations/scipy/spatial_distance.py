@@ -209,7 +209,7 @@ def of_parameter(metric: Metric, dy: Any, a: Any, b: Any, y: Any, w: Any, parame
     return total
 
 
-# What users call.
+# The functions that users call.
 
 
 def given(name: str, w: Any, parameter: Any) -> dict[str, Any]:

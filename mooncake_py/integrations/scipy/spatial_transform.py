@@ -126,7 +126,7 @@ def from_matrix(matrix: Any, assume_valid: bool = False) -> Any:
 
 
 def check_matrix(matrix: ndarray) -> None:
-    """Raise what SciPy does for matrices that are no rotations."""
+    """Raise SciPy's error for matrices that are not rotations."""
     in_python.from_matrix(np.array(matrix, np.float64))  # which it may write in
 
 

@@ -67,7 +67,7 @@ def data_matrix(x: Any, t: Any, k: int, w: Any, extrapolate: bool = False) -> An
 def solve_least_squares(x: Any, y: Any, t: Any, k: int, w: Any, periodic: bool = False) -> Any:
     """Solve the normal equations, and refine the solution once.
 
-    Returns what SciPy's function does, of which its caller takes the third.
+    Returns the same as SciPy's function, whose caller uses the third item.
     """
     if periodic:
         raise MissingRuleError(

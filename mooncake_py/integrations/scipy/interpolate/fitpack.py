@@ -22,7 +22,7 @@ __all__: list[str] = []
 
 compiled: Any = plain.dfitpack
 INVALID = 10
-"""What FITPACK returns where it does not take its arguments, no points for example."""
+"""FITPACK's error code for arguments that it does not accept, no points for example."""
 
 
 # Evaluation.
@@ -75,7 +75,7 @@ def smoothing_spline(x: Any, y: Any, k: int, w: Any, xb: Any, xe: Any, s: Any) -
 
 
 def other_splrep(*args: Any) -> Any:
-    """Return what `splrep` does with the other options."""
+    """Return the result of `splrep` with the other options."""
     return plain_splrep(*args)
 
 
@@ -219,7 +219,7 @@ def coefficients(tx: Any, ty: Any, c: Any, kx: int, ky: int) -> Any:
 
 
 def error_code(kx: int, ky: int, nux: int, nuy: int, y: Any) -> int:
-    """Return what FITPACK returns for orders of derivatives, some of which it does not know."""
+    """Return FITPACK's error code for orders of derivatives, some of which it does not know."""
     return 0 if 0 <= nux < kx and 0 <= nuy < ky and y.size else INVALID
 
 

@@ -104,7 +104,7 @@ def exact_coefficients(points: Any, values: Any, k: Any) -> Any:
 
 
 def error_of_solver(c: ndarray, points: Any, values: Any, k: Any, solver: Any, options: Any) -> Any:
-    """Return what SciPy's solver, which is iterative by default, leaves of an error."""
+    """Return the error that SciPy's solver, which is iterative by default, leaves."""
     return plain_make_ndbspl(points, values, k, solver=solver, **options).c - c
 
 

@@ -72,7 +72,7 @@ def build_system(y: Any, d: Any, smoothing: Any, kernel: str, epsilon: Any, powe
 def build_coefficients(
     x: Any, y: Any, kernel: str, epsilon: Any, powers: Any, shift: Any, scale: Any
 ) -> Any:
-    """Return what the coefficients are multiplied by."""
+    """Return the factors of the coefficients."""
     k = kernel_values(x * epsilon, y * epsilon, kernel)
     return np.concatenate([k, monomials((x - shift) / scale, powers)], axis=1)
 
@@ -103,7 +103,7 @@ def check_triangulation(tri: Any, rescale: bool) -> None:
 
 
 def plain_values(tri: Any, values: ndarray, fill_value: Any, x: ndarray) -> ndarray:
-    """Return what SciPy computes over triangles."""
+    """Return SciPy's interpolation over triangles."""
     return plain_linear(tri, values, fill_value)(x)
 
 
@@ -114,7 +114,7 @@ zero_derivative(plain_values, because="held: the replacement has the derivative"
 
 
 class Interpolant(StandIn):
-    """What an interpolator is within a derivative, with the attributes that SciPy gives it."""
+    """Stands for an interpolator within a derivative, with the attributes that SciPy gives it."""
 
     _stands_for = NDInterpolatorBase
     tri: Any
@@ -143,7 +143,7 @@ class Interpolant(StandIn):
 
 
 class LinearInterpolant(Interpolant):
-    """What an interpolator by planes is; its triangles are constant."""
+    """Stands for an interpolator by planes; its triangles are constant."""
 
     _stands_for = plain_linear
 
@@ -213,7 +213,7 @@ refused(
 
 
 class NearestInterpolant(Interpolant):
-    """What an interpolator by the value of the nearest point is."""
+    """Stands for an interpolator by the value of the nearest point."""
 
     _stands_for = plain_nearest
     tree: Any

@@ -94,7 +94,7 @@ def solveh_banded_rule(
 
 
 def as_column(half: Any) -> ndarray:
-    """Return what SciPy takes a vector, or a number, of diagonals for: those of one column."""
+    """Return diagonals as SciPy reads a vector, or a number: as those of one column."""
     half = np.asarray(half)
     return half if half.ndim > 1 else half.reshape(-1, 1)
 

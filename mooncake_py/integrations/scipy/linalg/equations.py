@@ -20,7 +20,7 @@ __all__: list[str] = []
 
 Rule = tuple[Any, Any]
 MIXED = not_implemented(
-    "SciPy has not solved the equation: a real matrix with complex eigenvalues stands beside a\n"
+    "SciPy has not solved the equation: a real matrix with complex eigenvalues stands next to a\n"
     "complex one, for which it would need another Schur form",
     fix="pass all matrices as complex arrays",
 )

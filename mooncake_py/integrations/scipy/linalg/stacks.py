@@ -26,8 +26,8 @@ def over_stacks(function: Callable[..., Any], *cores: Any) -> Callable[[F], F]:
     function : callable
         The function of the rule, which broadcasts stacks and computes the values.
     *cores : int, VECTORS, None or tuple
-        How many axes of each of the first arguments belong to one matrix, None for what is no
-        array, a tuple for a tuple.
+        How many axes of each of the first arguments belong to one matrix, None for an argument that
+        is not an array, a tuple for a tuple.
     """
 
     def declare(rule: F) -> F:

@@ -51,7 +51,7 @@ def part_read(da: ndarray, assume_a: Any, lower: bool) -> Any:
 
 
 def whole_read(da: ndarray, assume_a: Any, lower: bool) -> Any:
-    """Return what the matrix changes by that a structure stands for: the transpose of the above."""
+    """Return the change of the matrix for which a structure stands: the transpose of the above."""
     if assume_a in ("pos", "positive definite", "her", "hermitian"):
         return complete_triangle(da, lower=lower)
     if assume_a in ("sym", "symmetric"):
@@ -249,7 +249,7 @@ def pinv_rule(a: Any, **options: Any) -> Rule:
     def pinv_pullback(dy: Any) -> Any:
         p, dp = (result[0], dy[0]) if options.get("return_rank") else (result, dy)
         u, s, vh = np.linalg.svd(a, full_matrices=False)
-        kept = diagonal(vh @ p @ u).real * s > 0.5  # 1 or 0, but for rounding
+        kept = diagonal(vh @ p @ u).real * s > 0.5  # 1 or 0, up to rounding
         return pinv_cotangent(u, s, vh, kept, dp)
 
     return result, pinv_pullback

@@ -1,4 +1,4 @@
-"""What stands beyond the borders of an image, by mode."""
+"""Elements beyond the borders of an image, by mode."""
 
 from __future__ import annotations
 

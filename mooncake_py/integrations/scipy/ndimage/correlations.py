@@ -163,7 +163,7 @@ def along(
     return cotangents(dy, x, weights.reshape(shape), mode, cval, origins)
 
 
-# What users call; an output may be given.
+# The functions that users call; an output may be given.
 
 
 def into(output: Any, compute: Any) -> Any:

@@ -24,7 +24,7 @@ def frequencies(n: int, whole: int, halved: bool) -> ndarray:
 
 
 def multiplier(sizes: ndarray, shape: tuple[int, ...], n: int, axis: int, kind: int) -> ndarray:
-    """Return what SciPy multiplies by."""
+    """Return SciPy's multiplier."""
     factors = np.ones(shape)
     compiled.fourier_filter(np.ones(shape), sizes, n, axis, factors, kind)
     return factors

@@ -66,8 +66,8 @@ def picked(
         if not equal.any(axis=0).all():
             raise MissingRuleError(
                 "the derivative of this filter is not implemented for this image",
-                why="SciPy returned a number that is no element of the window",
-                fix="hold the image constant, or replace what is not finite in it",
+                why="SciPy returned a number that is not an element of the window",
+                fix="hold the image constant, or replace the elements that are not finite",
             )
         chosen = np.where(other, equal.argmax(axis=0), chosen)
     return np.take_along_axis(found, chosen, 0)[0], chosen[0]

@@ -27,7 +27,7 @@ def bases(x: ndarray, peaks: ndarray, wlen: Any) -> Any:
 
 
 def crossings(x: ndarray, peaks: ndarray, heights: ndarray, ends: ndarray, step: int) -> ndarray:
-    """Return the first places beside peaks that are not above a height, or the ends."""
+    """Return the places nearest to peaks that are not above a height, or the ends."""
     found = np.array(peaks)
     for k, (height, end) in enumerate(zip(heights, ends, strict=True)):
         while found[k] != end and height < x[found[k]]:

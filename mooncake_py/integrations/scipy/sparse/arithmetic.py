@@ -85,7 +85,7 @@ def declare(name: str) -> None:
 
 
 def has_no_derivative(elements: Any) -> bool:
-    """Return whether elements are integers or truths, as of comparisons."""
+    """Return whether elements are integers or booleans, as of comparisons."""
     return elements.dtype.kind not in "fc"
 
 

@@ -65,7 +65,7 @@ def find(n_col: int, pattern: tuple[ndarray, ndarray], rows: ndarray, columns: n
 
 
 def written(name: str, args: Any, *places: int) -> tuple[list[ndarray], Any]:
-    """Return what a kernel writes to some of its arguments, and what it returns."""
+    """Return the arguments that a kernel writes to, and its result."""
     own = list(args)
     for k in places:
         own[k] = np.array(args[k])

@@ -72,7 +72,7 @@ def of_elements(left: Any, right: Any) -> Any:
 
 
 def constant(data: Any, value: Any) -> Any:
-    """Return what follows from elements that must be constant."""
+    """Return a value that follows from elements that must be constant."""
     return value
 
 
@@ -84,7 +84,7 @@ refused(
 
 
 class Factorized(StandIn):
-    """What `splu` returns inside a differentiated function: stands for a `SuperLU`."""
+    """Returned by `splu` inside a differentiated function: stands for a `SuperLU`."""
 
     _stands_for = spl.SuperLU
 

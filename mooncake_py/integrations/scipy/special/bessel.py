@@ -3,7 +3,7 @@
 J, Y and the Hankel functions: C' = (C_{v-1} - C_{v+1}) / 2  (10.6.1); I: the sum, K: minus the sum
 (10.29.1).  These hold at zero, where the forms with v / z divide by it.  The scaled functions have
 factors exp(-|Im z|) or exp(-|Re z|), which are not holomorphic.  Derivatives in the order are
-differences, see :mod:`parameters`, where SciPy takes an order that is no integer.
+differences, see :mod:`parameters`, where SciPy takes an order that is not an integer.
 """
 
 from __future__ import annotations

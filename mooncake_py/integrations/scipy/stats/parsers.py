@@ -19,7 +19,7 @@ PARSERS = ("_parse_args", "_parse_args_stats", "_parse_args_rvs")
 
 
 def defined_in(text: str) -> dict[str, Any]:
-    """Return what a text defines."""
+    """Return the names that a source text defines, with their values."""
     names: dict[str, Any] = {}
     exec(text, names)
     return names
