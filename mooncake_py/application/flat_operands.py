@@ -65,7 +65,7 @@ class Flat:
 
 
 def flat(rule: VjpRule, ctx: ReverseMode, f: Any, args: Any, kwargs: Any) -> Flat | None:
-    """Return the inputs of a rule of ours, or None for the general way: perhaps nothing is active."""
+    """Return the inputs of a rule of ours, or None for the general way: maybe nothing is active."""
     if type(rule) is Shortcut and kwargs:
         args, kwargs = rule.by_position(args, kwargs)
     if f is np.divmod or not is_usual(rule, ctx, f, args, kwargs):

@@ -111,7 +111,7 @@ def refuse_for_good(ctx: Mode, a: ndarray) -> None:
         raise dropped(
             ctx,
             "an array becomes read-only that NumPy does not make writeable again",
-            why="its memory belongs to something that is no array, so this cannot be undone",
+            why="its memory belongs to something that is not an array, so this cannot be undone",
             fix="make a copy read-only",
         )
 

@@ -44,7 +44,7 @@ __all__ = ["PLAIN", "ArrayLanguage"]
 PLAIN = INERT | {ndarray, Active, list, tuple}
 PLAIN_NUMBERS = frozenset({float, int, np.float64, np.int64})
 SERVED: dict[str, Callable[..., Any]] = {}
-"""What serves operators of two numbers, by their names; no rule of these is ever replaced."""
+"""Handlers of operators of two numbers, by their names; no rule of these is ever replaced."""
 
 
 class ArrayLanguage(Context):
@@ -76,7 +76,7 @@ class ArrayLanguage(Context):
             if is_sequence_beside_numpy_scalar(a, b) or is_sequence_beside_numpy_scalar(b, a):
                 # NumPy's scalars make an array of a sequence, Python's floats refuse it.
                 if op.name in ("mul", "matmul"):
-                    op.function(unwrapped(a), unwrapped(b))  # raises, but for a range times it
+                    op.function(unwrapped(a), unwrapped(b))  # raises, except for a range times it
                 array = self.call(np.asarray, a if tb is Active else b)
                 return self.array_operator(op, *((array, b) if tb is Active else (a, array)))
         return self.operator_of_objects(op, a, b)
@@ -143,7 +143,7 @@ class ArrayLanguage(Context):
     # Elements.
 
     def item_of_other(self, o: Any, i: Any) -> Any:
-        """Run ``o[i]`` for what is no plain array."""
+        """Run ``o[i]`` for anything other than a plain array."""
         t = type(o)
         if t is defaultdict and type(i) is str and i in o:
             return o[i]

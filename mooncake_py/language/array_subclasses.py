@@ -312,7 +312,7 @@ def call_implementation(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
 
 
 def is_asked(value: Any) -> bool:
-    """Return whether NumPy's Python code may run methods of an operand that is no array."""
+    """Return whether NumPy's Python code may run methods of an operand that is not an array."""
     if not is_other(value):
         return False
     names = ("__getattr__", "__array_wrap__", *OF_ARRAYS)

@@ -67,7 +67,7 @@ class Attributes(Core):
         return getattr(o, name) if read is None else read(self, o)
 
     def reader(self, o: Any, name: str) -> attribute_lookup.Reader | None:
-        """Return what reads ``o.name``, None if no code of the user's runs."""
+        """Return a reader of ``o.name``, None if no code of the user's runs."""
         t = type(o)
         if issubclass(t, type):
             registries.refuse_originals(self, o, name)

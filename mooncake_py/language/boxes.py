@@ -1,4 +1,4 @@
-"""What stands in arrays of objects for active numbers and arrays while NumPy computes with them.
+"""Stand-ins for active numbers and arrays in arrays of objects while NumPy computes with them.
 
 NumPy runs the operators and methods of the elements.  Those of an array would not be seen, so each
 active element is put in a box, whose operators are the context's.
@@ -38,7 +38,7 @@ class Box:
         self.value = value
 
     def called(self, f: Callable[..., Any], *args: Any) -> Any:
-        """Return what a function gives for the value."""
+        """Return the result of a function for the value."""
         return boxed(self.ctx, self.ctx.call(f, *map(contents, args)))
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **options: Any) -> Any:
@@ -114,7 +114,7 @@ add_operators()
 
 
 def contents(value: Any) -> Any:
-    """Return what is in a box; another value as it is."""
+    """Return the contents of a box; any other value unchanged."""
     return value.value if type(value) is Box else value
 
 
@@ -168,7 +168,7 @@ class Copies:
         return value
 
     def element(self, value: Any) -> Any:
-        """Return what stands for an element."""
+        """Return the stand-in for an element."""
         if self.boxes:
             return boxed(self.ctx, value)
         return value.copy() if type(value) is ndarray else unwrapped(value)

@@ -90,7 +90,7 @@ class Results:
 
 
 def contents_of(value: Any) -> Any:
-    """Return what tells a value apart, `OTHER` for what is more than its contents."""
+    """Return a key that identifies a value, `OTHER` if its contents are not all there is to it."""
     value = unwrapped(value)
     t = type(value)
     if issubclass(t, tuple):

@@ -30,12 +30,12 @@ class Callee(StandIn):
         self._site = CallSite()
 
     def call(self, *items: Any) -> Any:
-        """Return what it returns."""
+        """Return its result."""
         site: Any = self._site
         return site.way.star(site, self._ctx, self.function, *items)
 
     def call_one(self, item: Any) -> Any:
-        """Return what it returns for one item."""
+        """Return its result for one item."""
         site: Any = self._site
         return site.way.call1(site, self._ctx, self.function, item)
 

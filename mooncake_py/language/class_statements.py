@@ -45,7 +45,7 @@ def is_of_program(f: Any) -> bool:
 
 
 class ClassStatement:
-    """What makes the class of a ``class`` statement, in the place of its metaclass.
+    """Makes the class of a ``class`` statement, in place of its metaclass.
 
     Parameters
     ----------
@@ -182,7 +182,7 @@ class Names:
         return getattr(self.held, name)
 
     def standing_for(self, value: Any) -> Any:
-        """Return what runs a function derived, wrapped likewise."""
+        """Return a function that runs derived, wrapped likewise."""
         new = rewrapped(value, lambda f: lambda *args, **kwargs: self.ctx.call(f, *args, **kwargs))
         self.originals[function_of(new)] = function_of(value)
         return new

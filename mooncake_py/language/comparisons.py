@@ -70,7 +70,7 @@ COMPARISONS = {
 
 
 class Comparisons(Attributes):
-    """What the language asks of values besides computing with them."""
+    """The operations of the language on values, other than computing with them."""
 
     eq: ClassVar[Callable[[Any, Any, Any], Any]]  # defined below, with the others
 
@@ -289,7 +289,7 @@ class Comparisons(Attributes):
         return n
 
     def mapping(self, value: Any) -> Any:
-        """Return what ``**value`` unpacks."""
+        """Return the mapping that ``**value`` unpacks."""
         t = type(value)
         is_shown = t is MappingProxyType and type(mapping_of(value)) is not dict
         asked = ("keys", "__iter__", "__getitem__") if asks_methods(t) else ("keys",)
@@ -301,7 +301,7 @@ class Comparisons(Attributes):
         return {key: self.getitem(value, key) for key in keys}
 
     def class_statement(self, *bases: Any, **keywords: Any) -> ClassStatement:
-        """Return what makes the class of a ``class`` statement, in the place of its metaclass."""
+        """Return the callable that makes the class of a ``class`` statement, not its metaclass."""
         return ClassStatement(self, bases, keywords)
 
     @property
@@ -314,7 +314,7 @@ class Comparisons(Attributes):
         return import_hooks.module_with_code(self, own, module, names)
 
     def imported(self, module: Any, name: str) -> Any:
-        """Return what ``from module import name`` binds."""
+        """Return the value that ``from module import name`` binds."""
         return import_hooks.imported(self, module, name)
 
     def unbound(self, error: NameError, names: tuple[str, ...]) -> None:
@@ -326,7 +326,7 @@ class Comparisons(Attributes):
         return raising.splitting(self, types)
 
     def raised(self, error: Any, *causes: Any) -> Any:
-        """Return what ``raise error`` or ``raise error from cause`` is about to raise.
+        """Return the exception that ``raise error`` or ``raise error from cause`` will raise.
 
         Python sets a traceback and a context: of an exception that has just been made, no one sees
         it.

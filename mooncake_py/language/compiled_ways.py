@@ -31,7 +31,7 @@ def compiled_calls() -> Any:
 
 
 def through(f: FunctionType) -> Callable[..., Any]:
-    """Return what runs a function as `call_function` does, at each call anew."""
+    """Return a function that runs `f` as `call_function` does, deciding at each call."""
 
     def run(*args: Any, _mk_ctx: Any, **kwargs: Any) -> Any:
         return _mk_ctx.call_function(f, args, kwargs)
@@ -40,7 +40,7 @@ def through(f: FunctionType) -> Callable[..., Any]:
 
 
 def either(ctx: Mode, way: Any, f: FunctionType, derived: Derived) -> Callable[..., Any]:
-    """Return the same, but for what is found out at the first call and holds as `derived` does.
+    """Return the same, except that findings of the first call are kept and hold as `derived` does.
 
     Parameters
     ----------
@@ -92,7 +92,7 @@ def is_left(ctx: Mode, f: FunctionType) -> bool:
 
 
 def derived_form(f: FunctionType, like: Derived) -> Callable[..., Any]:
-    """Return the derived form of a function of which loops are tried, or what makes it anew.
+    """Return the derived form of a function of which loops are tried, or one that remakes it.
 
     Parameters
     ----------

@@ -94,7 +94,7 @@ def write(ctx: Mode, f: FunctionType, args: Any, kwargs: Any) -> Any:
 
 
 def outputs(kwargs: Any) -> tuple[Any, ...]:
-    """Return what is given as `out`."""
+    """Return the arrays given as `out`."""
     out = kwargs.get("out")
     return tuple(o for o in (out if type(out) is tuple else (out,)) if o is not None)
 

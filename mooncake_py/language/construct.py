@@ -70,7 +70,7 @@ def own_instance(ctx: Mode, cls: type, args: Any, kwargs: Any) -> Any:
 
 
 def maker(ctx: Mode, cls: type) -> Handler:
-    """Return what makes instances of a class."""
+    """Return a function that makes instances of a class."""
     array_protocols.watch(ctx, cls)
     if issubclass(cls, type):
         return make_class
@@ -191,7 +191,7 @@ def native_instance(ctx: Mode, cls: type, args: Any, kwargs: Any) -> Any:
 
 
 def converted(ctx: Mode, cls: type, value: Any) -> Any:
-    """Return what a subclass of a number or a text is made of: its conversion runs derived."""
+    """Return the value of a new instance of a subclass of a number or string, converted derived."""
     if type(value) in INERT or issubclass(type(value), ndarray):
         return value
     ctx.refuse_if_active(cls, (value,))

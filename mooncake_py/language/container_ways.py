@@ -1,7 +1,7 @@
-"""The ways by which methods of Python's containers and texts are called.
+"""Quick ways to call methods of Python's containers and strings.
 
-They serve keys, positions and parts of texts that are inert: nothing of the program runs as these
-are hashed or read.  Anything else goes the general way.
+They handle keys, positions and parts of strings that are inert: nothing of the program runs as
+these are hashed or read.  Anything else goes the general way.
 """
 
 from __future__ import annotations

@@ -114,7 +114,7 @@ class Context(Comparisons, Objects):
         return type(self).call(self, self.getattr(o, name), *args, **kwargs)
 
     def looked_up(self, o: Any, name: str) -> Any:
-        """Return what :meth:`method` takes for `o` if its arguments may have effects or raise.
+        """Return the receiver for :meth:`method` if the arguments may have effects or raise.
 
         Python looks up ``o.name`` before it evaluates them.  The methods of arrays, numbers and
         containers are always the same.
@@ -131,7 +131,7 @@ class Context(Comparisons, Objects):
         return range(*bounds)
 
     def iter(self, iterable: Any, pattern: Any = None) -> Iterable[Any]:
-        """Return what a loop over `iterable` runs over, with active elements active."""
+        """Return the iterable that a loop over `iterable` runs over, with its active elements."""
         t = type(iterable)
         if t is ndarray:
             found = self.iterate_array(iterable)
@@ -146,7 +146,7 @@ class Context(Comparisons, Objects):
         return self.unpacked(found, pattern)
 
     def items(self, iterable: Any) -> Iterable[Any]:
-        """Return what a list of all items is made of: an object is asked for its length too."""
+        """Return the items for a list of all of them: an object is asked for its length too."""
         found = self.iter(iterable)
         t = type(iterable)
         if t in CONTAINERS or t is tuple or t is ndarray or t in PASSING or t in OF_CONTAINERS:
@@ -198,7 +198,7 @@ class Context(Comparisons, Objects):
         return items
 
     def delegate(self, iterable: Any) -> Any:
-        """Return what ``yield from`` delegates to."""
+        """Return the iterator that ``yield from`` delegates to."""
         return delegation.delegate(self, iterable)
 
     def manager(self, manager: Any) -> Any:

@@ -89,7 +89,7 @@ RETURNED = {"__float__": float, "__complex__": complex, "__index__": int, "__int
 
 
 def require_number(ctx: Mode, value: Any, name: str, y: Any) -> Any:
-    """Return what a conversion of a class has returned, if Python accepts it.
+    """Return the result of a class's conversion, if Python accepts it.
 
     Python warns if it is of a subclass.
     """

@@ -123,7 +123,7 @@ def deep_copied(ctx: Calling, x: Any, memo: Any = None) -> Any:
     return result
 
 
-# What an object is made of.
+# The parts of an object.
 
 HOOKS = ("__getstate__", "__getnewargs__", "__getnewargs_ex__")
 

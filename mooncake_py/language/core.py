@@ -117,7 +117,7 @@ class Core(Ways):
         return self.call_in_general(f, *args, **kwargs)
 
     def call_in_general(self, f: Any, /, *args: Any, **kwargs: Any) -> Any:
-        """Run a call that no way of a rule serves."""
+        """Run a call that no quick way of a rule handles."""
         if self.watches and (self.objects or id(f) not in array_protocols.UNWATCHED):
             if array_subclasses.takes(self, f, args, kwargs):
                 return array_subclasses.call(self, f, args, kwargs)
@@ -127,7 +127,7 @@ class Core(Ways):
                     return y
             args, kwargs = array_protocols.arrays_for(self, f, args, kwargs)
         handler = self.handlers_at.get(id(f))
-        if handler is None:  # of what is bound anew for each use?
+        if handler is None:  # of a method that is bound at each use?
             if type(f) is BuiltinFunctionType:
                 handler = self.handlers_at.get(f)
             elif type(f) is MethodType:

@@ -1,4 +1,4 @@
-"""What ``yield from`` delegates to: iterators whose methods run derived."""
+"""The iterators that ``yield from`` delegates to, whose methods run derived."""
 
 from __future__ import annotations
 
@@ -50,17 +50,17 @@ class Delegate:
 
     @property
     def send(self) -> Any:
-        """What is looked up to send."""
+        """The attribute looked up to send."""
         return self._method("send")
 
     @property
     def throw(self) -> Any:
-        """What is looked up to throw."""
+        """The attribute looked up to throw."""
         return self._method("throw")
 
     @property
     def close(self) -> Any:
-        """What is looked up to close."""
+        """The attribute looked up to close."""
         return self._method("close")
 
     def _method(self, name: str) -> Any:
@@ -74,7 +74,7 @@ class Delegate:
 
 
 def delegate(ctx: Mode, iterable: Any) -> Any:
-    """Return what ``yield from iterable`` delegates to."""
+    """Return the iterator that ``yield from iterable`` delegates to."""
     t = type(iterable)
     if t in IN_MEMORY:
         return iterable

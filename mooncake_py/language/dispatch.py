@@ -94,7 +94,7 @@ class Handlers(NamedTuple):
 
     version: tuple[int, tuple[str, ...]]  # of the registry, and what the program has imported
     general: ByIdentity[Handler]
-    ways: RuleWays  # how common calls are served, by the ids of functions
+    ways: RuleWays  # quick ways of common calls, by the ids of functions
 
 
 _handlers = Handlers((-1, ()), ByIdentity(), RuleWays())
@@ -143,7 +143,7 @@ def table_of(
     own: dict[Any, Callable[[Handler], Handler]],
     shortcuts: dict[Any, Callable[[Handler], Handler]],
 ) -> ByIdentity[Handler]:
-    """Return a table of handlers, the same for each mode but for what it makes of a rule.
+    """Return a table of handlers, the same for each mode except in what it makes of a rule.
 
     Rules that hold within a block replace others; what is the mode's `own` makes handlers that are
     quicker than those of this package's rules, which they are given for other arguments.  Those of
@@ -167,7 +167,7 @@ def table_of(
 
 @functools.cache
 def language_handlers(imported: tuple[str, ...]) -> ByIdentity[Handler]:
-    """Return the handlers that are no rules, the same for each mode; they precede rules.
+    """Return the handlers other than rules, the same for each mode; they precede rules.
 
     Parameters
     ----------

@@ -19,7 +19,7 @@ __all__ = ["limited", "within"]
 
 
 def within(handler: Callable[[Any], Handler], otherwise: Handler) -> Callable[[Rule], Handler]:
-    """Return what makes the handler of a rule, also of one that is restricted.
+    """Return a function that makes the handler of a rule, restricted or not.
 
     A mode says what it makes of a rule, and how it calls a function that has none.
     """

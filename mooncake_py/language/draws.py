@@ -49,7 +49,7 @@ _thread = _Thread()
 
 
 class Draws:
-    """What a run draws from, with the states before; takes note while it is entered."""
+    """The generators that a run draws from, with their states before; records while entered."""
 
     def __init__(self, part: Mode | None = None, stays: bool = False) -> None:
         self.states: dict[int, tuple[Any, Any]] = {}

@@ -58,7 +58,7 @@ def converts_itself(value: Any, dtype: np.dtype[Any]) -> bool:
 
 
 def require_number(dtype: np.dtype[Any], value: Any) -> None:
-    """Raise what NumPy raises for an object in the place of an element, if it is no number."""
+    """Raise NumPy's error for an object in place of an element, if it is not a number."""
     t = type(value)
     if dtype.kind in KINDS and t is not Active and not issubclass(t, (ndarray, *SCALARS)):
         np.zeros((), dtype)[()] = value

@@ -171,7 +171,7 @@ def as_item(ctx: Mode, f: Any, value: Any) -> Any:
 
 
 def as_options(ctx: Mode, f: Any, kwargs: Any) -> dict[str, Any]:
-    """Return arguments by keyword likewise, a mask as truths.
+    """Convert keyword arguments likewise, a mask to booleans.
 
     Of a ufunc the others must be numbers.
     """
@@ -179,7 +179,7 @@ def as_options(ctx: Mode, f: Any, kwargs: Any) -> dict[str, Any]:
         if v is np.ma.masked and name != "out":
             raise unsupported(
                 ctx,
-                f"{names(f)[0]} is called with {name}=np.ma.masked beside active data",
+                f"{names(f)[0]} is called with {name}=np.ma.masked together with active data",
                 why="NumPy converts that constant to nan, with a warning, or refuses it",
                 fix="give a number: np.nan, or what masked elements stand for",
             )
@@ -196,7 +196,7 @@ def as_options(ctx: Mode, f: Any, kwargs: Any) -> dict[str, Any]:
 
 
 def as_mask(ctx: Mode, f: Any, value: Any) -> Any:
-    """Return an argument `where` as NumPy converts it: to truths, of which ints are none."""
+    """Convert an argument `where` to bools as NumPy does, which accepts no ints."""
     if is_mask(value):
         return value
     if is_by_method(value):
@@ -224,7 +224,7 @@ def number_of(ctx: Mode, value: Any) -> Any:
 
 
 def array_by_method(ctx: Mode, f: Any, value: Any, *dtype: Any, **copy: Any) -> Any:
-    """Return what ``__array__`` gives."""
+    """Return the array that ``__array__`` gives."""
     if not is_users(value) and not ctx.contains_active(value):
         return np.asarray(value)
     made = ctx.method(value, "__array__", *dtype, **copy)
@@ -334,14 +334,14 @@ def refusal(ctx: Reporting, f: Any, value: Any) -> MissingRuleError:
     full = name if module in ("builtins", "__main__") else f"{module}.{name}"
     return unsupported(
         ctx,
-        f"{names(f)[0]} is called with {with_article(full)} beside active data",
+        f"{names(f)[0]} is called with {with_article(full)} together with active data",
         why=f"{how(value, sight_of(value))}; the rule is for arrays and numbers",
         fix=taken_out(value),
     )
 
 
 def how(value: Any, sight: Sight) -> str:
-    """Return what NumPy does with an operand."""
+    """Return a description of NumPy's treatment of an operand."""
     name = type(value).__name__
     if sight.ufuncs is not MISSING:
         return f"NumPy leaves the call to the __array_ufunc__ of {name}"

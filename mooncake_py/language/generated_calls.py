@@ -44,7 +44,7 @@ def set_beside_items(ctx: Calling, made: Any, name: str, value: Any) -> None:
 
 
 def initializer(init: FunctionType, cls: Any) -> FunctionType | None:
-    """Return what does the work of a generated ``__init__`` of a dataclass or one of its bases.
+    """Return a function equivalent to a generated ``__init__`` of a dataclass or one of its bases.
 
     It takes the context as `_mk_ctx`.  None if `init` is of a named tuple.
     """

@@ -1,4 +1,4 @@
-"""`heapq.heappush` and `heapq.heappop` on lists of numbers, texts and flat tuples of such.
+"""`heapq.heappush` and `heapq.heappop` on lists of numbers, strings and flat tuples of these.
 
 No code of the program compares these.  Which items move is found before any does, so only they are
 recorded: a copy of the list at each call would take the square of its size.
@@ -91,4 +91,4 @@ def put(ctx: Recording, heap: list[Any], items: list[Any], places: list[int]) ->
 
 
 MOVES: dict[Any, tuple[Any, int]] = {heapq.heappush: (push, 2), heapq.heappop: (pop, 1)}
-"""What runs a function, or declines, and the number of its arguments."""
+"""For each function, one that runs it or declines, and the number of its arguments."""

@@ -1,4 +1,4 @@
-"""What a log of changes refers to, and lets go of when nobody else does.
+"""Objects that a log of changes refers to, and lets go of when nobody else does.
 
 An object that only the log can reach need not be brought back, unless other entries put it
 somewhere: then its own changes are undone at once, as nobody sees them.  Looked at are objects that
@@ -75,7 +75,7 @@ class Object:
 
 
 class Held:
-    """What the undo entries of a tape, or of a part that runs without record, refer to."""
+    """Objects to which the undo entries of a tape, or of a part that runs unrecorded, refer."""
 
     def __init__(self, ctx: ReverseMode, part: Any = None) -> None:
         self.ctx = ctx
@@ -299,7 +299,7 @@ def is_open(generator: Any) -> bool:
 
 
 def parts_of(value: Any) -> Any:
-    """Return what a value leads to."""
+    """Return the parts of a value."""
     if type(value) is FunctionType:
         return value.__closure__ or ()
     return () if isinstance(value, PLAIN) else gc.get_referents(value)

@@ -92,7 +92,7 @@ def import_within(ctx: Mode, package: Any, name: str) -> None:
 
 
 def imported(ctx: Mode, module: Any, name: str) -> Any:
-    """Return what ``from module import name`` binds: an attribute, or else a loaded module."""
+    """Return the value that ``from module import name`` binds: an attribute, or a loaded module."""
     held = instance_dict(module) or {}
     own_name = held.get("__name__", "<unknown module name>")
     full = f"{own_name}.{name}"

@@ -338,7 +338,7 @@ def run_counter(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
 
 
 def counted(ctx: Mode, a: Any) -> Any:
-    """Return what a counter reads: it iterates over sets too."""
+    """Return the items that a counter reads: it iterates over sets too."""
     iterates = issubclass(type(a), (set, frozenset)) and derivable(a, "__iter__") is not None
     return ctx.iter(a) if iterates else ctx.mapping(a)
 

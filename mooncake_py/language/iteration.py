@@ -180,7 +180,7 @@ OPERATIONS = frozenset({
 
 
 def as_iterator(result: Any) -> Any:
-    """Return what ``__iter__`` has returned, if Python accepts it."""
+    """Return the result of ``__iter__``, if Python accepts it."""
     if not hasattr(plain_class(result), "__next__"):
         raise TypeError(f"iter() returned non-iterator of type {type_name(plain_class(result))!r}")
     return result
@@ -319,7 +319,7 @@ NEXT: dict[type, Any] = {np.flatiter: next_flat, np.broadcast: next_broadcast}
 
 @resumable
 def iterate_remaining(ctx: Language, iterator: Any) -> Iterator[Any]:
-    """Yield what is left of ``array.flat`` or of arrays that are broadcast together."""
+    """Yield the remaining items of ``array.flat`` or of arrays broadcast together."""
     step = NEXT[type(iterator)]
     size = len(iterator) if type(iterator) is np.flatiter else iterator.size
     while iterator.index < size:

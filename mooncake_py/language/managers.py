@@ -78,7 +78,7 @@ def derived_manager(ctx: Mode, manager: Any) -> Any:
     t = type(manager)
     if t is Active:
         return innermost(manager)  # for the error of the block
-    if t is np.errstate:  # no quick form serves if it makes NumPy raise
+    if t is np.errstate:  # no quick form applies if it makes NumPy raise
         return Followed(manager, ctx.heed_settings, ctx.heed_settings)
     if t is warnings.catch_warnings:
         return Followed(manager, enter_block, leave_block)

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 __all__ = ["OfBoundReplace", "OfReplace", "is_replace", "way_of_method"]
 
 OTHERS = frozenset({Active, ndarray, LookedUp, ModuleType})
-"""Classes of which a method is no attribute that is read, or not the same for all."""
+"""Classes whose methods are not attributes that are read, or are not the same for all."""
 PAIR: Any = namedtuple("PAIR", "x y")
 REPLACE, MAKE = PAIR._replace.__code__, PAIR._make.__func__.__code__
 

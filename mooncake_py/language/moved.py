@@ -64,7 +64,7 @@ class ExhaustedError(RuntimeError):
 
 
 class Given:
-    """What an iterator has given in a first run: items and errors, None if it cannot be kept."""
+    """The items and errors of an iterator in a first run, None if they cannot be kept."""
 
     __slots__ = ("outcomes",)
 
@@ -98,7 +98,7 @@ class Known:
         return self.original() if type(self.original) is ref else self.original
 
     def where_it_is(self) -> Any:
-        """Return what has moved on: the iterator, or what stands for it."""
+        """Return the object that has moved on: the iterator, or its stand-in."""
         return self.original if self.present is None else self.present
 
 
@@ -117,7 +117,7 @@ def may_run(part: Mode | None, stays: bool, own: Any, reads: bool) -> bool:
 
 
 def forgetting(moved: Moved, key: int) -> Callable[[Any], None]:
-    """Return what forgets an iterator that is deleted."""
+    """Return a callback that forgets an iterator that is deleted."""
     reference = ref(moved)  # no cycle, which only the collector would free
 
     def forget(_: Any) -> None:
@@ -200,7 +200,7 @@ class Moved:
         return len(self.known) < before
 
     def held_by_runs(self) -> Iterator[Any]:
-        """Yield what refers to iterators for this run, and for those around it."""
+        """Yield the objects that refer to iterators for this run, and for those around it."""
         for run in (self, *_thread.runs):
             if type(run) is Moved:
                 yield from run.known.values()
@@ -220,7 +220,7 @@ class Moved:
                 given.outcomes.append(outcome)
 
     def computes(self, ctx: Mode, item: Any) -> bool:
-        """Return whether an item is active by what the run computes, which is computed anew."""
+        """Return whether an item is active because of the run's computations, which are repeated."""
         if type(item) in INERT or self.stays:
             return False
         if self.part is not None:
@@ -426,7 +426,7 @@ def forget_all() -> bool:
 
 
 def items_of(ctx: Mode, generator: Any) -> Any:
-    """Return what a loop over a generator runs over; a first run takes note of it."""
+    """Return the iterable of a loop over a generator; a first run takes note of it."""
     if not _spoilt_entries and not _thread.runs:
         return generator
     original, present, noting = meet(ctx, generator)

@@ -1,4 +1,4 @@
-"""Streams that a program writes to in its own run, in evaluations beside it."""
+"""Streams that a program writes to in its own run, muted in other evaluations."""
 
 from __future__ import annotations
 

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 __all__ = ["HANDLERS", "LATER", "run", "watched"]
 
 SHOWING = frozenset({"matplotlib", "pytest", "_pytest", "tqdm"})
-"""What these have shown stays, and so does what they know of it."""
+"""Libraries whose output persists, and so does the state that they keep about it."""
 OPAQUE = (type, ModuleType, FunctionType, MethodType, np.generic)
 
 
@@ -140,7 +140,7 @@ def run_filter(ctx: Mode, f: Any, args: Any, kwargs: Any) -> None:
 
 
 def raising(handler_of: Callable[[Any], Any]) -> Handler:
-    """Return what raises a signal, whose handler Python calls between two instructions."""
+    """Return a function that raises a signal, whose handler Python calls between instructions."""
 
     def run_raising(ctx: Mode, f: Any, args: Any, kwargs: Any) -> None:
         for number in args:

@@ -53,7 +53,7 @@ def call(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
 
 
 def is_constant(value: Any, arrays: list[ndarray]) -> bool:
-    """Return True for what compiled code cannot change but for arrays, which are added to a list.
+    """Return True if compiled code can change only the arrays of a value, which are listed.
 
     Functions are those that do nothing else.
     """
@@ -120,7 +120,7 @@ def made_int(ctx: Mode, f: Any, what: str) -> Exception:
 def run_compiled(
     ctx: Mode, f: Any, args: Any, kwargs: Any, arrays: list[ndarray]
 ) -> tuple[Any] | None:
-    """Return what compiled code returns; its writes are recorded.
+    """Return the result of compiled code; its writes are recorded.
 
     None, with the arrays as they were, if it raises, or returns arrays that share memory: of such
     views Numba does not tell whose memory they are.

@@ -59,7 +59,7 @@ KINDS = {
 
 @remembered
 def kind_of(cls: type) -> tuple[str, str] | None:
-    """Return what the objects of a class are, and what to take instead, or None."""
+    """Return a description of the objects of a class, and the advised alternative, or None."""
     bases = [*cls.__mro__, *type.mro(type(cls))]
     modules = [str(base.__module__) for base in bases]
     return next((KINDS[key] for key in KINDS for m in modules if m.startswith(key)), None)

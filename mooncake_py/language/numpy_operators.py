@@ -4,7 +4,7 @@ An array gives the operation up where the other operand says so: its class has `
 None``, or none and a higher ``__array_priority__``.  Then Python asks the other operand.  Otherwise
 a ufunc runs, which a class with ``__array_ufunc__`` takes over; NumPy makes arrays of the others,
 and of objects that it does not know elements, whose operators it runs in compiled code.  A scalar
-computes with numbers by itself, after the same question, and is an array beside anything else.
+computes with numbers by itself, after the same question, and is an array next to anything else.
 """
 
 from __future__ import annotations
@@ -228,7 +228,7 @@ def unseen(ctx: Mode, op: BinaryOperator, a: Any, b: Any) -> Any:
 def is_counted(ctx: Mode, operands: Any) -> bool:
     """Return whether NumPy's reading of a constant operand changes something, each time.
 
-    It is refused beside active data: the engine does not read it as often.
+    It is refused together with active data: the engine does not read it as often.
     """
     others = [v for v in operands if not is_known(v)]
     if not effects.would_write(others, effects.READING):

@@ -218,7 +218,7 @@ def moved(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
 
 
 def is_same(y: Any, expected: Any) -> bool:
-    """Return whether a result is that of the plain call, but for what is active in it."""
+    """Return whether a result is that of the plain call, except for its active parts."""
     y = unwrapped(y) if type(y) is Active else y
     if type(y) is not type(expected):
         return False

@@ -159,7 +159,7 @@ class Objects(Core):
         return operators.binary(self, op, a, b)
 
     def way_of_operator(self, op: Any, a: type, b: type) -> Any:
-        """Return what method is asked first, its way, and whether it is that of the right operand.
+        """Return the method to be called first, its way, and whether the right operand has it.
 
         The classes of the operands are with it, as their ids are the key.
         """

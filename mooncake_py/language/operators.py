@@ -217,7 +217,7 @@ def natively(ctx: Mode, op: BinaryOperator, owner: type, a: Any, b: Any) -> Any:
 
 
 def formatted_from(ctx: Mode, form: Any, values: Any) -> Any:
-    """Return what ``form % values`` reads: plain numbers, also from mappings other than dicts."""
+    """Return the values that ``form % values`` reads as plain numbers, also from any mapping."""
     named: Any = "%(" if isinstance(form, str) else b"%("
     if named in form and type(values) not in READ_IN_C and hasattr(type(values), "__getitem__"):
         return Named(ctx, values)

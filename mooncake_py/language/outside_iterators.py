@@ -53,7 +53,7 @@ MOST = 64  # objects that are looked through
 MOVED = "a derivative inside this one would have to move it for both"
 
 _copies: WeakKeyDictionary[Any, dict[int, tuple[Any, Any]]] = WeakKeyDictionary()
-"""By the call: the iterators by id, beside what takes their place; None if a call inside has it."""
+"""By the call: iterators by id, with their replacements; None if a call inside has it."""
 _entries: Any = vars(_copies)["data"]
 """Whose truth, unlike that of the above, needs no call of Python code."""
 
@@ -81,7 +81,7 @@ def holds_its_own(iterator: Any) -> bool:
 
 
 def in_place_of(ctx: Mode, iterator: Any, passes_on: bool = False) -> Any:
-    """Return what a call uses in place of an iterator: a copy if that loses derivatives.
+    """Return the replacement of an iterator in a call: a copy if the iterator loses derivatives.
 
     In a second run it starts where the first one has found the iterator.  One that only passes on
     what containers hold loses none.

@@ -93,7 +93,7 @@ def copied(value: Any) -> Any:
 
 
 def stand_in(value: Any, converted: Any, met: list[str]) -> Any:
-    """Return what stands for an argument in the plain call."""
+    """Return a stand-in for an argument in the plain call."""
     t = type(value)
     if t is list or t is tuple:
         return t([stand_in(v, c, met) for v, c in zip(value, converted, strict=True)])
@@ -141,7 +141,7 @@ NEUTRAL = frozenset({
 
 
 def watched(name: str, part: Any, met: list[str]) -> Any:
-    """Return what notes that an attribute of a class is asked for."""
+    """Return a stand-in that notes lookups of an attribute of a class."""
 
     def note(*args: Any, **kwargs: Any) -> Any:
         met.append(name)

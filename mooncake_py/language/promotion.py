@@ -1,4 +1,4 @@
-"""Operators of ints and truths as Numba compiles them: in 64 bits.
+"""Operators of ints and bools as Numba compiles them: in 64 bits.
 
 `mooncake_py.syntax.promotions` puts calls of these functions into jitted functions.  A result that
 exceeds 64 bits, which would wrap around in compiled code, is refused.
@@ -45,7 +45,7 @@ INNER = (
 
 
 def computed(name: str, a: Any, b: Any) -> Any:
-    """Return the result of an operator on two ints or truths.
+    """Return the result of an operator on two ints or bools.
 
     That of two unsigned ints is unsigned, which is kept for the next operation.
     """
@@ -61,7 +61,7 @@ def computed(name: str, a: Any, b: Any) -> Any:
 
 
 def beside(a: Any, other: Any) -> Any:
-    """Return an operand as it is used where the other one is no int, or one of the two an array."""
+    """Return an operand as it is used if the other is not an int, or one of the two is an array."""
     if issubclass(type(other), ndarray):
         return a
     if issubclass(type(a), ndarray):
@@ -106,7 +106,7 @@ def run_inplace(operators: Any, name: str, a: Any, b: Any) -> Any:
 
 
 def run_unary(operators: Any, name: str, a: Any) -> Any:
-    """Run an operator on a value: a truth is an int, but for ``~``.
+    """Run an operator on a value: a bool is an int, except for ``~``.
 
     Compiled code negates in the bits that there are; the result has 64.
     """
@@ -176,7 +176,7 @@ def arguments(f: np.ufunc, args: tuple[Any, ...]) -> list[Any]:
 
 
 def is_small(a: Any) -> bool:
-    """Return True for ints of 8 bits and truths, and arrays of them."""
+    """Return True for ints of 8 bits and bools, and arrays of them."""
     if isinstance(a, bool):
         return True
     return isinstance(a, (np.generic, ndarray)) and a.dtype.kind in "biu" and a.dtype.itemsize == 1

@@ -41,7 +41,7 @@ def call(ctx: Mode, f: FunctionType, args: Any, kwargs: Any) -> Any:
 
 
 def runner(f: FunctionType) -> Handler | None:
-    """Return what calls a Python function that is not derived wherever it is called, or None."""
+    """Return a function that calls a Python function that is never derived, or None."""
     if generated.has_no_source(f):
         return generated_calls.call_generated
     if enclosing.is_derivative(f):

@@ -21,7 +21,7 @@ set_cause: Any = vars(BaseException)["__cause__"].__set__
 
 
 def raised(ctx: Language, error: Any, *causes: Any) -> Any:
-    """Return what ``raise error``, or ``raise error from cause``, raises in the end."""
+    """Return the exception that ``raise error``, or ``raise error from cause``, raises."""
     error = instance(ctx, error)
     if causes and isinstance(error, BaseException):
         cause = instance(ctx, causes[0])

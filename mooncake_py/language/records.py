@@ -62,7 +62,7 @@ def fields(ctx: Mode, record: Any) -> Iterator[Any]:
 
 
 def found(ctx: Mode, o: ndarray, i: Any, y: Any) -> Any:
-    """Return ``y = o[i]``, which is no number, read from an active array; raise if it cannot be."""
+    """Return ``y = o[i]``, not a number, read from an active array; raise if it cannot be."""
     if is_record(y) and y.base is not None:
         return y
     if type(y) is not ndarray or y.dtype.names is None:
@@ -137,7 +137,7 @@ def store(ctx: Mode, o: ndarray, i: Any, v: Any) -> None:
     check(ctx, o, i, v)
     crosses = shares(slot if np.may_share_memory(slot, o) else o, v)
     expected = written(o, i, v) if crosses else b""
-    in_turn = not crosses or not slot.ndim  # NumPy copies before, but for one record
+    in_turn = not crosses or not slot.ndim  # NumPy copies before, except for one record
     if type(v) is tuple:
         parts = v if in_turn else [apart(ctx, part) for part in v]
     else:
@@ -150,7 +150,7 @@ def store(ctx: Mode, o: ndarray, i: Any, v: Any) -> None:
 
 
 def check(ctx: Mode, o: ndarray, i: Any, v: Any) -> None:
-    """Raise as NumPy does if `v` is no record of `o`."""
+    """Raise NumPy's error if `v` is not a record of `o`."""
     trial = np.empty((), o.dtype)
     value = unwrapped(v) if type(v) is tuple else np.zeros((), v.dtype)
     try:

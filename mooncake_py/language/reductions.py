@@ -64,7 +64,7 @@ def run_sum(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
 def numbers_first(iterator: Any) -> tuple[list[Any], tuple[Any, ...]]:
     """Return the numbers that come first, and the item after them if there is one.
 
-    Instances of subclasses are no numbers: they may have operators of their own.
+    Instances of subclasses are not numbers here: they may have operators of their own.
     """
     found: list[Any] = []
     for item in iterator:
@@ -162,7 +162,7 @@ def run_sorting_order(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
 
 
 def ordered(ctx: Mode, order: Any, keys: list[Any], reverse: Any) -> Any:
-    """Return what one of two functions returns that order keys by compiled code."""
+    """Return the result of `order`, one of two functions that order keys by compiled code."""
     if type(reverse) is bool and all(map(is_still, keys)):
         return order([*map(primal_of, keys)], reverse)
     if not INERT.issuperset(map(type, keys)):
@@ -171,7 +171,7 @@ def ordered(ctx: Mode, order: Any, keys: list[Any], reverse: Any) -> Any:
 
 
 def keys_of(ctx: Mode, items: list[Any], key: Any) -> list[Any]:
-    """Return what items are ordered by."""
+    """Return the keys that items are ordered by."""
     if key is None:
         return items
     site: Any = CallSite()

@@ -36,7 +36,7 @@ def binary(name: str) -> Operation:
 
 
 def method(name: str) -> Operation:
-    """Return what runs the method of a binary operator, which may return NotImplemented."""
+    """Return a function that runs the method of a binary operator; it may return NotImplemented."""
 
     def run_method(ctx: Mode, a: Any, b: Any, modulus: Any = None) -> Any:
         if modulus is not None:
@@ -48,7 +48,7 @@ def method(name: str) -> Operation:
 
 
 def comparison(name: str) -> Operation:
-    """Return what runs the method of a comparison, which may return NotImplemented."""
+    """Return a function that runs the method of a comparison; it may return NotImplemented."""
 
     def run_comparison(ctx: Mode, a: Any, b: Any) -> Any:
         effects.refuse_writers(ctx, (b,), effects.COMPARING)

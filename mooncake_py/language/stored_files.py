@@ -185,7 +185,7 @@ def run_json(ctx: Mode, f: FunctionType, args: Any, kwargs: Any) -> Any:
 def written_file(f: Any, args: Any) -> Any:
     """Return the file to which a compiled method writes data of its arguments, or None.
 
-    A file that is given texts is none of these: a writer of rows is, as it holds the file in C.
+    Files of strings are not among these, but a writer of rows is, as it holds the file in C.
     """
     receiver = getattr(f, "__self__", None)
     if issubclass(type(receiver), io.IOBase):

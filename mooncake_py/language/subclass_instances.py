@@ -115,7 +115,7 @@ def wrapped(ctx: Mode, x: Any, y: Any, of: Any) -> Any:
 
 
 def wrapped_output(ctx: Mode, x: Any, of: Any) -> Any:
-    """Return what ``__array_wrap__`` makes of an output, which it is given itself, as an array."""
+    """Return the result of ``__array_wrap__`` for an output, which it receives as an array."""
     method: Any = type(x).__array_wrap__
     return ctx.call(method, x, *(x, of, False)[: takes(method) - 1])
 

@@ -126,7 +126,7 @@ def items(ctx: Mode, o: ndarray) -> Iterator[Any]:
 
 
 def table() -> dict[str, Method]:
-    """Return what each special method of an array runs."""
+    """Return the functions that the special methods of an array run, by name."""
     found: dict[str, Method] = {"__getitem__": item, "__setitem__": set_item, "__iter__": items}
     for _, ufunc, method in UNARY.values():
         found[method] = lambda ctx, a, ufunc=ufunc: call_ufunc(ctx, ufunc, "__call__", (a,), {})

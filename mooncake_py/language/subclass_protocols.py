@@ -282,14 +282,14 @@ def require_iterables(f: Any, args: Any, kwargs: Any) -> None:
 
 
 def is_without_items(value: Any) -> bool:
-    """Return whether an operand is no number and no array, and has no items."""
+    """Return whether an operand is neither a number nor an array, and has no items."""
     if not is_other(value) or isinstance(value, (str, bytes, float, complex, int)):
         return False
     return not any(hasattr(value, name) for name in ("__iter__", "__getitem__", "shape"))
 
 
 def stopping(value: Any) -> Any:
-    """Return what stands for an argument where only the operands of a function are looked for."""
+    """Return a stand-in for an argument where only the operands of a function are looked for."""
     if is_without_items(value):
         return type(type(value).__name__, (Stopping,), {})()
     return WithItems() if isinstance(value, ndarray) else unwrapped(value)

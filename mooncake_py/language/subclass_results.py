@@ -251,7 +251,7 @@ class StandIns:
     """Arrays that stand for instances of subclasses."""
 
     def __init__(self) -> None:
-        self.originals: dict[int, tuple[ndarray, ndarray]] = {}  # by id, beside the stand-in
+        self.originals: dict[int, tuple[ndarray, ndarray]] = {}  # by id, with the stand-in
 
     def of(self, value: Any) -> Any:
         """Return a value with stand-ins for instances, in sequences and dicts too."""

@@ -124,7 +124,7 @@ def is_of_user(file: Any) -> bool:
 
 
 def print_nowhere(texts: list[str], kwargs: Any) -> None:
-    """Run a `print` again, of which only the errors count: of a separator that is no text."""
+    """Run a `print` again, for its errors only: a separator may not be a string."""
     print(*texts, **{**unwrapped(kwargs), "file": io.StringIO(), "flush": False})
 
 

@@ -76,7 +76,7 @@ def boxed(ctx: Mode, value: Any) -> ndarray:
 
 
 def operation_of(ctx: Mode, f: np.ufunc, is_known: bool) -> Callable[..., Any] | None:
-    """Return what a ufunc runs for elements that are objects; None if that is not known.
+    """Return the operation of a ufunc on elements that are objects; None if not known.
 
     Constants of a library, whose code `is_known` to do nothing else, are compared as they are.
     """

@@ -37,7 +37,7 @@ DEEP = 16
 
 
 class _Thread(threading.local):
-    """What this thread watches."""
+    """The changes that this thread watches."""
 
     def __init__(self) -> None:
         self.watch = Watch()
@@ -138,7 +138,7 @@ class Watch:
             self.stop()
 
     def telling(self, record: Callable[[Any], None]) -> Callable[[Any], None]:
-        """Return what records an entry, and looks at the changes from the first one on."""
+        """Return a function that records an entry, and looks at the changes from the first on."""
 
         def record_and_look(entry: tuple[Any, ...]) -> None:
             record(entry)
@@ -246,7 +246,7 @@ def is_of_manager(frame: FrameType | None) -> bool:
 
 
 def holders(contexts: Iterable[Any]) -> list[list[Any]]:
-    """Return what holds objects that have been looked at since a generator was open."""
+    """Return the holders of objects that have been looked at since a generator was open."""
     kept = [getattr(ctx, "kept_alive", None) for ctx in contexts]
     logs = {id(log): log for log in (*_thread.watch.logs.values(), *kept) if log is not None}
     return [known.holder for log in logs.values() for known in log.objects.values()]

@@ -1,4 +1,4 @@
-"""What other threads change while a derivative waits for them: events, queues, semaphores, threads.
+"""Changes by other threads while a derivative waits: events, queues, semaphores, threads.
 
 Only what the derivative itself has written is put back.  No comparison with what was there before
 can tell that from what another thread has written meanwhile; so Python code that waits runs
@@ -22,7 +22,7 @@ __all__ = ["HANDLERS", "is_about_processes", "is_derived", "runs_in_sight"]
 
 WAITING = frozenset({"concurrent", "queue", "threading"})
 PROCESSES = frozenset({"multiprocessing", "subprocess"})
-"""What other processes do stays done, and so does what these packages know of it."""
+"""Actions of other processes persist, and so does the state that these packages keep about them."""
 
 
 def is_derived(f: FunctionType) -> bool:

@@ -1,6 +1,6 @@
 """How a context finds the ways by which sites run: the questions are asked once for each callee.
 
-A context has a gate while its tables of rules are current; its ways serve as long as the gate is
+A context has a gate while its tables of rules are current; its ways hold as long as the gate is
 the same.
 """
 
@@ -101,7 +101,7 @@ class OfCached(Way):
 
 
 class Ways(Mode):
-    """What a context keeps of its callees.
+    """The ways of a context's callees.
 
     Attributes
     ----------
@@ -270,7 +270,7 @@ class Ways(Mode):
             return None  # it is raised where the function is called
 
     def form(self, f: FunctionType, derived: Derived, way: Way) -> Any:
-        """Return what runs a function by a way, given the context as `_mk_ctx`."""
+        """Return a function that runs `f` by a way, given the context as `_mk_ctx`."""
         if derived.asked or self.meter is not None:
             return through(f)
         if self.compiles:
@@ -282,7 +282,7 @@ class Ways(Mode):
         return instantiate(derived, f)
 
     def was_left(self, f: FunctionType, derived: Derived) -> bool:
-        """Return whether a function that is made anew was left by now: see `either`."""
+        """Return whether a function that is created repeatedly was left by now: see `either`."""
         if derived.asked or self.meter is not None or not is_left(self, f):
             return False
         return self.rehearsal is not None or type(self.ways.get(id(f.__code__))) is OfCodeInParts

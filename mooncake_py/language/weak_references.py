@@ -43,7 +43,7 @@ def run_proxy(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
 
 
 class Referent:
-    """What a weak reference has given to a part of a program that runs again, which keeps it."""
+    """The referent that a weak reference gave to a part that runs again, which keeps it."""
 
     def __init__(self, value: Any) -> None:
         self.value = value
@@ -101,7 +101,7 @@ def is_gone(ctx: Recording, reference: Any, holders: Iterable[Iterable[Any]] = (
 
 
 def holders_of(ctx: Recording) -> Iterator[Iterable[Any]]:
-    """Yield what the records of a call and of those around it hold, each time several objects."""
+    """Yield the holders in the records of a call and of those around it, several objects each."""
     from mooncake_py.recomputation.replay import pull_replay  # what few programs need
 
     contexts: tuple[Any, ...] = (ctx, *getattr(ctx, "outers", ()))

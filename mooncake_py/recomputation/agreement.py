@@ -72,7 +72,7 @@ class Fingerprint:
         self.sums = [sums_of(unwrapped(leaf)) for leaf in numbers_in(output, set())]
 
     def matches(self, other: Fingerprint, noise: float = 0.0) -> bool:
-        """Return whether two outputs are the same but for rounding, or differ by some noise."""
+        """Return whether two outputs are the same up to rounding, or differ by some noise."""
         return len(self.sums) == len(other.sums) and all(
             distance(a, b) <= tolerance * size + noise or (a != a and b != b) or a == b
             for (a, size, tolerance), (b, _, _) in zip(self.sums, other.sums, strict=True)

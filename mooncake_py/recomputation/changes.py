@@ -182,7 +182,7 @@ OF_ONE = 3
 
 
 def part_of(entry: Entry) -> Any:
-    """Return what tells the place of a change from others, None if the inverse is relative."""
+    """Return a key of the place of a change, None if the inverse is relative."""
     _, inverse, _, *details = entry
     if inverse is list.__setitem__ and type(details[0]) is int:
         return details[0]

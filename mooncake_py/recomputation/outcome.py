@@ -50,7 +50,7 @@ NUMBERS = frozenset({float, complex, np.float64, np.float32, np.complex128})
 WHOLE = (None, replace_parts, undo_assign)
 COLUMNS = 61
 OF_THE_CLOCK = frozenset({"asctime", "created", "msecs", "relativeCreated"})
-"""What records of `logging` say of when they were made."""
+"""Attributes of records of `logging` that say when they were made."""
 PART = "a part that is checkpointed"  # and so is run again
 
 
@@ -196,7 +196,7 @@ class Outcome:
 
 
 def state_at(place: Place) -> Any:
-    """Return what tells whether a place is changed: its objects, or a checksum of an array."""
+    """Return the state of a place, to see if it changes: its objects, or a checksum of an array."""
     contents = place.o if place.inverse is undo_assign else place.read()
     if place.inverse is restore_attribute and draws_numbers(type(place.o)):
         return type(contents), pickle.dumps(contents)  # its state, which it makes at each reading
@@ -223,7 +223,7 @@ def plain(number: Any) -> Any:
 
 
 def checksum(a: ndarray) -> Any:
-    """Return what hardly any other array of this shape has: sums of columns of its bits.
+    """Return a checksum that hardly any other array of this shape has: sums of columns of its bits.
 
     One pass over the memory; a change of the order changes it as well.
     """

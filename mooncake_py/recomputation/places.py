@@ -46,7 +46,7 @@ class Place(NamedTuple):
 
     @property
     def key(self) -> tuple[Any, ...]:
-        """What tells it from others."""
+        """A key that distinguishes it from others."""
         return id(self.o), self.inverse, self.detail
 
     def read(self) -> Any:

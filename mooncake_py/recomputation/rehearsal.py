@@ -167,10 +167,10 @@ class Rehearsal:
         """Drop the data of deleted arrays."""
         self.met = {key: kept for key, kept in self.met.items() if kept[0]() is not None}
 
-    # Rules by hand: only their pullbacks know how to undo them.
+    # Handwritten rules: only their pullbacks know how to undo them.
 
     def before_rule(self, rule: CoDualRule, args: Any) -> None:
-        """Keep everything that a rule written by hand may change."""
+        """Keep everything that a handwritten rule may change."""
         seen: set[int] = set()
         for i, a in enumerate(args):
             if rule.mutates is None or i in rule.mutates:

@@ -77,7 +77,7 @@ def run_to_error(
     settle_kept(ctx)  # what it has logged, which the second run does not log again
     undo(ctx, len(ctx.tape) - start)
     if ctx.failure is not None and ctx.failure.__cause__ in related(error):
-        ctx.failure = None  # of going on after an error that the second run raises anew
+        ctx.failure = None  # of going on after an error that the second run raises again
     ctx.caches = copied(rehearsal.caches)
     where = ctx.user_location()
     with rehearsal.setting.draws.again():
@@ -147,18 +147,18 @@ class Replay:
             outcome.require_matching()
 
     def record(self) -> list[Any]:
-        """Return what refers to captured variables and iterators for the second run."""
+        """Return references to captured variables and iterators for the second run."""
         return [*self.setting.cells.values(), *self.moved.held_by_runs()]
 
     def holders(self) -> list[Iterable[Any]]:
-        """Return what holds objects for the second run, each of these several."""
+        """Return the holders of objects for the second run, each of several."""
         found = [*self.places, *self.setting.cells.values()]
         if isinstance(self.run, partial):  # a call, whose arguments it holds
             found += [self.run.args, self.run.keywords.values()]
         return found
 
     def given(self) -> Iterator[int]:
-        """Yield the ids of numbers that the part was given, whose cotangents are no loss."""
+        """Yield the ids of numbers passed to the part, whose cotangents are no loss."""
         todo = [value for holder in self.holders()[len(self.places) :] for value in holder]
         while todo:
             value = todo.pop()
@@ -227,7 +227,7 @@ class Replay:
             met.update(self.given())
         for i in others:
             # An object that the first run has made, and that nothing leads to any more, stays as
-            # it was before; so would one that the second run has missed, but for its cotangents.
+            # it was before; so would one that the second run has missed, except for its cotangents.
             if i < len(before):
                 untouched = same_state(before[i], state_at(self.places[i]))
             else:

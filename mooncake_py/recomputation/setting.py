@@ -48,7 +48,7 @@ class Setting:
         self.draws = Draws(part)
         self.flags = Flags()
         # By id, captured variables of functions that ran: those that they are local to bind them
-        # anew without anybody being told.
+        # again, and nobody is told.
         self.cells: dict[int, tuple[CellType, Any]] = {}
         self.limit = FEW
         self.globals: list[Name] = [

@@ -42,7 +42,8 @@ class Suspended:
 
     def __init__(self, ctx: ReverseMode, start: int, own: Iterable[int]) -> None:
         changes = [e for e in ctx.tape[start:] if e[0] in pulls.UNDOES and is_visible(e, own)]
-        # What a rule by hand changes only its pullback can put back; and a key that is compared by
+        # Only its pullback can undo the changes of a handwritten rule; and a key that is compared
+        # by
         # code of the user may be an object whose attributes are not there meanwhile.
         self.can_resume = not any(e[0] is pull_codual or compares_keys(e) for e in changes)
         if not self.can_resume:

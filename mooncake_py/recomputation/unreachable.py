@@ -1,4 +1,4 @@
-"""What a part of a program has made and left in cycles, which nothing but the record leads to.
+"""Objects that a part of a program has made and left in cycles: only the record refers to them.
 
 The collector of garbage does not take it: the entries that undo the part refer to it.
 """

@@ -40,7 +40,7 @@ class Shortcut(VjpRule):
     ----------
     accepts : callable
         ``accepts(*args, **kwargs)`` returns whether the shortcut takes these, which are numbers and
-        arrays without derivatives.  It does not take a call that it cannot bind.
+        arrays without derivatives.  Nor does it take calls that do not fit its signature.
     wrt : tuple of int or None
         Positions of the arguments that may be active, any if None.
     """

@@ -38,7 +38,7 @@ def run_added(ctx: Mode, solver: Any, run: Callable[..., Any], *args: Any) -> An
 
 
 def refusal_of(ctx: Mode, solver: Any, error: Exception) -> SolverError | None:
-    """Return what is to be raised in place of an exception, None if no callback has raised it."""
+    """Return the error to be raised in place of an exception, None if no callback has raised it."""
     entries = list(entries_of(error))
     own = [entry for entry in entries if is_of_program(entry)]
     if isinstance(error, OF_PROCESS) or not own or is_of_signal(entries):

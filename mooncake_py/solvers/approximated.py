@@ -1,4 +1,4 @@
-"""What a solver has approximated, such as a Hessian: numbers whose derivative is not known.
+"""A solver's approximations, such as a Hessian: numbers whose derivative is not known.
 
 Fields of a result share memory as in the plain call: a solution may be a row of a simplex.
 """

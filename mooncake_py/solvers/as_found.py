@@ -26,7 +26,7 @@ ROUNDINGS = 100.0
 
 
 def as_found(run: Solved, value: Any, found: Any, f: Callable[[Any], Any], x: Any) -> Any:
-    """Return what a solver has found with the derivatives of ``f(x)``, which is `value`.
+    """Return a solver's result with the derivatives of ``f(x)``, which is `value`.
 
     One of another shape is left as it is.
 

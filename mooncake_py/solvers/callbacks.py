@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 __all__ = ["Called", "Calls", "run_calling_back", "run_noting"]
 
 Keep = Callable[[Any, Any], tuple[Any, Any]]
-"""Returns what a solver has passed, and what its callback was given for it, both for later."""
+"""Returns the solver's argument and that of its callback, both kept for later."""
 FURTHER = ("args", "kwargs")
 """Parameters of solvers with further arguments for their callbacks."""
 

@@ -1,4 +1,4 @@
-"""What callbacks of a solver store that has no derivative: counters, flags, logs of its points.
+"""Data without derivatives that callbacks of a solver store: counters, flags, logs of points.
 
 So the solver need not run with callbacks that are derived, to find out what it has.
 """

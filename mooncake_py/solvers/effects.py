@@ -1,4 +1,4 @@
-"""What the code of a function may do besides computing: found out once for each code."""
+"""The possible effects of a function's code besides computing: found once for each code."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ WRITERS = frozenset({*NAMES.split(), *IN_PLACE, *SPECIAL})
 
 
 class Effects(NamedTuple):
-    """What the code of a function may do besides computing."""
+    """The possible effects of a function's code besides computing."""
 
     rebinds: bool  # variables, attributes; or it finds objects by their names, or draws
     writes: bool  # into what it is given
@@ -49,7 +49,7 @@ class Effects(NamedTuple):
 
 @remembered
 def effects_of(code: CodeType) -> Effects:
-    """Return what code may do, that of nested functions included."""
+    """Return the possible effects of code, including nested functions."""
     names = beyond.names_in(code)
     rebinds = bool(names.introspects or names.imported or BY_NAME & names.variables)
     rebinds |= bool(code.co_flags & RUNS_LATER) or is_library(code.co_filename)

@@ -1,4 +1,4 @@
-"""What a solver of the user's is given, and must not change: the changes would be constants."""
+"""The arguments of a user's solver, which it must not change: changes would be constants."""
 
 from __future__ import annotations
 

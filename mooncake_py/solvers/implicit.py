@@ -86,7 +86,7 @@ def implicit(solve: Function, residual: Function, *, tolerance: float = TOLERANC
     Raises
     ------
     InvalidRuleError
-        If `solve` or `residual` is no function, or returns neither a number nor an array.
+        If `solve` or `residual` is not a function, or returns neither a number nor an array.
     SolverError
         In a derivative, if the solver has not converged, or if the Jacobian of the residual is
         singular, so that the solution has no derivative.
@@ -153,7 +153,8 @@ def moved_from_either(run: Solved, x: Any, residual: Function, tolerance: float)
     ctx, offset = run.ctx, small_offset(x)
     failure = ctx.failure
     try:
-        # Beside the solution, of which the residual may have kept its value in a table of points.
+        # In addition to the solution, of which the residual may keep its value in a table of
+        # points.
         beside = anew(lambda x: residual(x + offset), run.left, run.after, isinstance(x, ndarray))
         return moved_along(run, x, beside, tolerance)
     except Exception as error:
@@ -227,7 +228,7 @@ def at_solution(run: Solved, x: Any, residual: Function, guess: Any) -> Any:
 def moved_along(
     run: Solved, x: Any, residual: Function, tolerance: float = TOLERANCE, guess: Any = None
 ) -> Any:
-    """Return `x` with the derivative of the root, for a residual that always starts anew."""
+    """Return `x` with the derivative of the root, for a residual without state."""
     ctx = run.ctx
     if np.iscomplexobj(x):
         parts = np.array([np.real(x), np.imag(x)])
@@ -327,7 +328,7 @@ def jacobian_at(f: Function, x: ndarray) -> tuple[Any, ndarray]:
         directions = [(unit.reshape(x.shape),) for unit in units]
         try:
             y, columns = along_all(f, x.copy(), directions) or jvp(f, (x,), directions)
-        except (MissingRuleError, DerivativeDropError):  # reverse mode may serve
+        except (MissingRuleError, DerivativeDropError):  # reverse mode may work
             pass
         else:
             return y, np.stack(columns, axis=-1)
@@ -335,7 +336,7 @@ def jacobian_at(f: Function, x: ndarray) -> tuple[Any, ndarray]:
 
 
 def along_all(f: Function, x: ndarray, directions: list[Any]) -> tuple[Any, list[Any]] | None:
-    """Return what `jvp` does for memory that nobody else has, if one run serves; else None.
+    """Return the same as `jvp` for memory that nobody else has, if one run is enough; else None.
 
     That there is one run, and one argument, needs none of its checks: a quarter of its time.
     """

@@ -1,4 +1,4 @@
-"""What the callbacks of a solver have left, with the derivatives of the evaluation at its result.
+"""The state that a solver's callbacks leave, with the derivatives at the solver's result.
 
 A callback may store what it has computed from the point at which the solver evaluates it.  The
 solver's last point is close to its solution, so that what was stored there has, up to the precision
@@ -28,7 +28,7 @@ AGREEMENT = 1e-5
 
 
 class Left:
-    """What a solver has left, with the derivatives of what was computed at its solution.
+    """The state that a solver leaves, with the derivatives of the evaluation at its solution.
 
     What was there before the solver, arrays and containers, is a place of its own and stays the
     same object.  Contents of another size, and numbers that are not close to one another, stay as

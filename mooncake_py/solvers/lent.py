@@ -24,7 +24,7 @@ class Pair(NamedTuple):
     """An array of a solver, and the copy that its callbacks have."""
 
     array: ref[ndarray]  # as it was passed last
-    memory: ref[ndarray] | ndarray  # its owner; an array in its place if that is no array
+    memory: ref[ndarray] | ndarray  # its owner; an array in its place if that is not an array
     copy: ref[ndarray]
 
     def read(self) -> ndarray | None:

@@ -1,4 +1,4 @@
-"""What the derived callbacks of a solver change where no walk leads, found in what they record.
+"""Changes by derived callbacks of a solver where no walk leads, found in their records.
 
 Each change is recorded with its inverse before it is made.  What was changed becomes a place like
 those that could be reached, with what it held before the solver.
@@ -92,7 +92,7 @@ class Logged:
 
 
 def key_of(place: Place) -> tuple[Any, ...]:
-    """Return what tells a place from others."""
+    """Return a key that identifies a place."""
     if isinstance(place, Setting):
         return place.read_it, *map(id, place.which)
     if isinstance(place, Noted):

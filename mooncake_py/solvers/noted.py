@@ -39,7 +39,7 @@ READERS: dict[Any, tuple[Reader, tuple[int, ...]]] = {
         (1,),
     ),
 }  # fmt: skip
-"""By the inverse of a change, what reads its details anew, and which of them tell the place."""
+"""By the inverse of a change: a reader of its details, and the details that identify the place."""
 
 
 def is_noted(entry: Entry) -> bool:
@@ -132,7 +132,7 @@ PLAIN = frozenset({int, float, complex, bool, str, bytes, type(None)})
 
 
 def are_same(a: Any, b: Any) -> bool:
-    """Return whether details are the same objects, or equal numbers, texts and bytes."""
+    """Return whether details are the same objects, or equal numbers, strings and bytes."""
     if type(a) is dict is type(b):
         return list(a) == list(b) and are_same([*a.values()], [*b.values()])
     if type(a) is type(b) and type(a) in (tuple, list):

@@ -46,7 +46,7 @@ def hear_inside(ctx: Mode, f: Function, name: str, /, *args: Any) -> Any:
 
 
 def marked(marks: Iterates, place: Place, before: Any, now: Any) -> Any:
-    """Return what a place holds, what is new there as something without a known derivative."""
+    """Return the contents of a place, new parts marked as having no known derivative."""
     if not isinstance(place, (Attributes, Contents)):
         return marks.mark(now)
     if isinstance(now, dict):
@@ -96,7 +96,7 @@ def quietly(f: Function, /, *args: Any, **kwargs: Any) -> Any:
 
 
 class Outside:
-    """What stands for a mode outside of derivatives, where nothing is active."""
+    """Stands for a mode outside of derivatives, where nothing is active."""
 
     outers = ()
 

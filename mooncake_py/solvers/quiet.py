@@ -40,7 +40,7 @@ class Quiet(Solved):
         self.arrays = reader.arrays if is_active else []
 
     def solve(self, f: Callable[..., Any], args: Any, kwargs: Any) -> Any:
-        """Return what a solver finds from plain numbers; `NotImplemented` if it cannot be known."""
+        """Return the result of a solver for plain numbers; `NotImplemented` if not known."""
         warned = Deferred()
         try:
             with warned, held_still(self.arrays):
@@ -102,7 +102,7 @@ class Bare:
         return self.known[id(value)]
 
     def holder(self, value: Any, t: type) -> Any:
-        """Return what takes the place of something that holds others."""
+        """Return the replacement of an object that holds others."""
         if t is FunctionType:
             return self.function(value)
         if t in (tuple, list) or is_named_tuple(t):

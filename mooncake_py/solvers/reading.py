@@ -186,7 +186,7 @@ class Reader:
                     return False
 
     def members(self, t: type) -> Iterator[tuple[tuple[int, str], Any]]:
-        """Yield what a class of the user's holds that code names, or Python itself calls."""
+        """Yield the members of a user's class that code names, or Python itself calls."""
         for base in t.__mro__:
             fields = getattr(base, "_fields", ()) if is_named_tuple(base) else ()
             for name, part in vars(base).items() if is_users(base) else ():

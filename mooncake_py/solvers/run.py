@@ -92,7 +92,7 @@ class Run(Solved):
         return can_be_undone(self.state, self.is_active)
 
     def solve(self, solve_natively: Function, solve_derived: Function) -> Any:
-        """Return what a solver has found, and go back to the state from before."""
+        """Return a solver's result, and go back to the state from before."""
         ctx, state = self.ctx, self.state
         if self.runs_natively():
             failure = ctx.failure
@@ -200,7 +200,7 @@ class Run(Solved):
             return None
 
     def value_after(self, has_run: bool, *calls: Any) -> Any:
-        """Return what the last of some calls of callbacks returns, before the solver or after."""
+        """Return the result of the last of some calls of callbacks, before the solver or after."""
         if self.plain_end is None:
             return self.sample_after(has_run, calls)
         changes = self.plain_end if has_run else []
@@ -230,7 +230,7 @@ class Run(Solved):
             self.go_back()
 
     def attempt(self, solve: Function, still: list[ndarray]) -> tuple[Any, BaseException | None]:
-        """Return what a solver finds, or the exception that it raises, with arrays read-only."""
+        """Return a solver's result, or the exception that it raises, with arrays read-only."""
         try:
             with held_still(still):
                 return solve(), None
@@ -238,7 +238,7 @@ class Run(Solved):
             return None, raised
 
     def contents_before(self, chosen: set[int]) -> list[tuple[Place, Any]]:
-        """Return what places held before the solver, with its derivatives."""
+        """Return the contents of places before the solver, with their derivatives."""
         for place in self.state.active_arrays:
             if is_of_records(place) and id(place) in chosen:
                 place.read_within(self.ctx)  # raises: of records the engine makes no copy
@@ -273,7 +273,7 @@ class Run(Solved):
         return result
 
     def end_with_slopes(self) -> list[tuple[Place, Any]]:
-        """Return what the solver has left, with the derivatives of the evaluation at its result."""
+        """Return the state that the solver leaves, with the derivatives at its result."""
         ctx = self.ctx
         holders = {id(place.holder): place.holder for place, _ in self.state.kept}
         found = Left(ctx, {**self.state.known, **holders})
@@ -353,7 +353,7 @@ def put_all(ctx: Mode, contents: list[tuple[Place, Any]]) -> None:
 
 
 def state_of(ctx: Mode, values: Any) -> State:
-    """Return what can be reached from some values, and whether it hides active numbers.
+    """Return the values reachable from some values, and whether these hide active numbers.
 
     As of a class within a class, or of a slice: there no plain numbers can stand for them.
     """
@@ -404,7 +404,7 @@ def sample(ctx: Mode, f: Function, *args: Any) -> Any:
 
 
 def called_in_turn(calls: Any) -> Any:
-    """Return what the last of some calls returns."""
+    """Return the result of the last of some calls."""
     y = None
     for f, point in calls:
         y = f(*map(own, point))

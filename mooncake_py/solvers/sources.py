@@ -1,6 +1,6 @@
-"""What callbacks draw from and take items of: generators of random numbers, and iterators.
+"""Sources of callbacks' draws and items: generators of random numbers, and iterators.
 
-The program finds them as in the plain call.  An evaluation beside the solver finds them where they
+The program finds them as in the plain call.  An evaluation outside the solver finds them where they
 were before it, and leaves them where they are.
 """
 

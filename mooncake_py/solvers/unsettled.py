@@ -94,7 +94,7 @@ class Iterates:
             where=self.where,
             why=f"the callback changed {stored};\nthe value depends on the points at which the "
             "solver evaluates it, which are not differentiated",
-            fix="compute the value anew from the result of the solver, or hold it constant by "
+            fix="compute the value again from the result of the solver, or hold it constant by "
             "stop_gradient",
         )
 
@@ -110,7 +110,7 @@ def with_new(before: Any, after: Any, new: Callable[[Any], Any]) -> Any:
 
 
 class Refusing:
-    """What a number moves with, in place of one that takes a cotangent."""
+    """Takes the place of a number's node, and refuses cotangents."""
 
     def __init__(self, iterates: Iterates) -> None:
         self.iterates = iterates

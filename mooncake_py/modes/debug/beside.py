@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 __all__ = ["Change", "compare"]
 
 PLAIN = INERT | NUMBERS
-WHOLE = 1 << 24  # bytes; functions of larger arrays are not run beside
+WHOLE = 1 << 24  # bytes; functions of larger arrays are not run for comparison
 CLOSE = 1e-9  # of values that a replacement computes in its own way
 LARGE = 1 << 16  # bytes; a larger array is not copied for each write to it
 MISSING = object()
@@ -184,7 +184,7 @@ class Change:
 def difference(
     y: Any, expected: Any, exactly: bool, flags: bool = True
 ) -> tuple[str, str, str] | None:
-    """Return what differs, and both in words; None if nothing does."""
+    """Return the place of a difference, and both values in words; None if there is none."""
     if isinstance(expected, Exception):
         return "result", summary(y), f"{type(expected).__name__}: {expected}"
     if type(y) is not type(expected):
@@ -214,7 +214,7 @@ def difference(
 def array_difference(
     y: ndarray, expected: ndarray, exactly: bool, flags: bool
 ) -> tuple[str, str, str] | None:
-    """Return what differs between arrays."""
+    """Return the difference between arrays."""
     for name, a, b in (
         ("dtype", y.dtype, expected.dtype),
         ("shape", y.shape, expected.shape),
@@ -240,7 +240,7 @@ def array_difference(
 
 
 def other_memory(y: Any, args: Any, expected: Any, plain: Any) -> tuple[str, str, str] | None:
-    """Return what differs where one result is memory of an argument and the other is not."""
+    """Return the difference if one result is memory of an argument and the other is not."""
     for i, (a, b) in enumerate(zip(args, plain, strict=True)):
         if type(a) is ndarray and type(expected) is ndarray:
             shared = np.may_share_memory(y, a), np.may_share_memory(expected, b)

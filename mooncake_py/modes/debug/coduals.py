@@ -242,5 +242,5 @@ class _Call:
 
 
 def place(d: ndarray) -> tuple[Any, ...]:
-    """Return what tells the memory of an array."""
+    """Return a key that identifies the memory of an array."""
     return address(d), d.shape, d.strides, d.dtype

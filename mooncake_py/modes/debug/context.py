@@ -45,7 +45,7 @@ __all__ = ["DebugContext", "InnerDebugContext"]
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """What is known of a tape entry beside it.
+    """The data about a tape entry that the entry itself does not hold.
 
     Attributes
     ----------
@@ -68,7 +68,7 @@ class Record:
 
 
 class Checks(ReverseContext):
-    """What a reverse-mode call does more in debug mode: to be mixed into its class.
+    """The additional checks of a reverse-mode call in debug mode: to be mixed into its class.
 
     Parameters
     ----------
@@ -116,7 +116,7 @@ class Checks(ReverseContext):
         self.peeks = self.compares
 
     def record_with_place(self, entry: tuple[Any, ...]) -> None:
-        """Put an entry on the tape, and beside it what messages about it say."""
+        """Put an entry on the tape, and note what messages about it say."""
         del self.records[len(self.tape) :]  # entries may have been taken back
         self.record_plainly(entry)
         position = positions_running(2)[0]
@@ -213,7 +213,7 @@ class Checks(ReverseContext):
     # Afterwards everything is as it was before.
 
     def difference(self) -> str | None:
-        """Return once what is not as it was before the call, in words."""
+        """Return once the parts that differ from before the call, in words."""
         before, self.before = self.before, None
         with in_containers:
             return None if before is None else before.difference()
@@ -267,7 +267,7 @@ NUMERIC = int, float, complex, np.generic
 
 
 def _define_operations() -> None:
-    """Name the entries that operations record, and run the plain operation beside each."""
+    """Name the entries that operations record, and compare each with the plain operation."""
     for name, op in BINARY.items():
         _define(name, op.ufunc.__name__, op.function)
         _define_inplace(f"i{name.rstrip('_')}", f"{op.ufunc.__name__} in place", op.inplace)
@@ -327,7 +327,7 @@ def _define_write(name: str, operation: str, native: Native, position: int) -> N
 
 
 def read_attribute(o: Any, name: str) -> Any:
-    """Run ``o.name`` for an array or a number where that is no method."""
+    """Run ``o.name`` for an array or a number where the attribute is not a method."""
     value = getattr(o, name) if isinstance(o, (np.ndarray, *NUMERIC)) else len
     return NotImplemented if callable(value) else value
 

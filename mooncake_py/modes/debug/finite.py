@@ -80,7 +80,7 @@ class Watch:
         )
 
     def values(self) -> list[tuple[str, str]]:
-        """Return what the adjoint reads, in words."""
+        """Return the values that the adjoint reads, in words."""
         found: list[tuple[str, Any]] = [
             ("output" if n is self.entry[1] else "operand", n)
             for n in self.nodes
@@ -133,5 +133,5 @@ def all_finite(g: Any) -> bool:
     if dtype is not None and dtype.names is not None:
         return all(all_finite(g[name]) for name in dtype.names)
     if dtype is not None and dtype.kind in "OSUV":
-        return True  # a field of objects or texts, beside those of numbers
+        return True  # a field of objects or strings, next to fields of numbers
     return bool(np.isfinite(g).all())

@@ -84,7 +84,7 @@ class CheckedHandlers:
 
 
 class CheckedAt:
-    """The same table, by the ids of functions; functions in C may be bound anew for each use."""
+    """The same table, by the ids of functions; functions in C may be bound at each use."""
 
     def __init__(self, handlers: CheckedHandlers) -> None:
         self.handlers = handlers
@@ -160,7 +160,7 @@ def is_others(f: Any) -> bool:
 
 
 class Held(Snapshot):
-    """What containers and objects hold: no rule may change it."""
+    """The contents of containers and objects: no rule may change them."""
 
     @override
     def may_change(self, value: Any) -> bool:

@@ -86,7 +86,7 @@ class Mirror:
     Raises
     ------
     NotPlainError
-        If a value is no number, array or index of such kinds as statements have.
+        If a value is not a number, array or index of such kinds as statements have.
     """
 
     def __init__(

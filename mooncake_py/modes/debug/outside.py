@@ -1,4 +1,4 @@
-"""What no rule may change as it computes derivatives: random state, warnings, error state."""
+"""State that no rule may change as it computes derivatives: random, warning and error state."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def leaving_outside(rule: Rule) -> Iterator[None]:
 
 
 def outside() -> dict[str, Any]:
-    """Return what there is, by name, as far as the program has imported it."""
+    """Return these states by name, as far as the program has imported their modules."""
     found: dict[str, Any] = {
         "the filters of warnings": tuple(warnings.filters),
         "numpy.geterr()": np.geterr(),

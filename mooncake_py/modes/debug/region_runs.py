@@ -64,7 +64,7 @@ class RegionMirror(Mirror):
     @override
     def copy(self, level: int, value: Any) -> Any:
         if type(value) is list or type(value) is tuple:
-            if id(value) not in self.lists:  # items that are no numbers are not looked into
+            if id(value) not in self.lists:  # items other than numbers are not looked into
                 items = [self.copy(level, v) if type(v) in ITEMS else v for v in value]
                 self.lists[id(value)] = type(value)(items)
             return self.lists[id(value)]

@@ -87,7 +87,7 @@ class Total(NamedTuple):
 
 
 class RegionBeside(QuickWay):
-    """A loop that has run as one entry, beside the same loop statement by statement.
+    """A loop that has run as one entry, compared with the same loop statement by statement.
 
     Parameters
     ----------
@@ -161,7 +161,7 @@ class RegionBeside(QuickWay):
             self.ctx.record((note_cotangents, self))
 
     def pairs(self, run: Run) -> Iterator[tuple[str, Any, Any]]:
-        """Yield what a run has given back and written, with what the loop has, by name."""
+        """Yield the outputs and writes of a run, with those of the loop, by name."""
         for name, expected in self.bound.items():
             if expected is not MISSING:
                 yield name, run.found[name], expected
@@ -189,7 +189,7 @@ class RegionBeside(QuickWay):
     def above(
         self, ctx: ForwardMode, names: Iterable[str], tangents: dict[str, str], pairs: list[Pairs]
     ) -> LoopAbove:
-        """Return what compares the same loop under forward mode: see `LoopAbove`."""
+        """Return a comparison of the same loop under forward mode: see `LoopAbove`."""
         return LoopAbove(self, ctx, names, tangents, pairs)
 
     def compare_totals(
@@ -333,7 +333,7 @@ class Noted:
         )
 
     def pulled(self, run: Run, nudge: Callable[[Any], Any] | None = None) -> list[Any]:
-        """Return what the region makes of them for the leaves."""
+        """Return the cotangents that the region computes for the leaves."""
         beside = self.beside
         taken: set[int] = set()
 
@@ -385,7 +385,7 @@ def each_number(values: Iterable[Any]) -> Iterator[Active]:
 
 
 class LoopAbove:
-    """A loop under forward mode: below, its tangent runs beside.
+    """A loop under forward mode: its tangent runs alongside, one level below.
 
     Parameters
     ----------
@@ -416,7 +416,7 @@ class LoopAbove:
     def above(
         self, ctx: ForwardMode, names: Iterable[str], tangents: dict[str, str], pairs: list[Pairs]
     ) -> LoopAbove:
-        """Return what compares the same loop one level higher."""
+        """Return a comparison of the same loop one level higher."""
         return LoopAbove(self, ctx, names, tangents, pairs)
 
     def compare(self, *values: Any) -> None:

@@ -86,6 +86,6 @@ class ShakenForward(ForwardMode):
 
 
 def shaken_over(ctx: ForwardMode) -> Callable[[Any], ForwardMode]:
-    """Return what makes a context of forward mode like another one, with errors."""
+    """Return a function that makes a context of forward mode like another one, with errors."""
     kind: Any = type("Shaken", (ShakenForward, type(ctx)), {})
     return lambda base: kind(base, plain=False)

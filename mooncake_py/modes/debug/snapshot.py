@@ -116,7 +116,7 @@ def is_of_constant_library(value: Any) -> bool:
 
 
 def is_kept_within(part: Any) -> bool:
-    """Return whether a part of such an object is no array, and nothing of the user's."""
+    """Return whether a part of such an object is neither an array nor anything of the user's."""
     t = type(part)
     return t in (dict, list, set, tuple) or is_of_constant_library(part)
 
@@ -127,7 +127,7 @@ def is_plain_array(value: Any) -> bool:
 
 
 def contents_of(value: Any) -> Any:
-    """Return what an array or a container holds, or the parts of anything else, as of now."""
+    """Return the present contents of an array or a container, or the parts of anything else."""
     if is_plain_array(value):
         return np.array(value)
     if type(value) in CONTAINERS:
@@ -136,7 +136,7 @@ def contents_of(value: Any) -> Any:
 
 
 def difference_between(value: Any, old: Any) -> tuple[str, str, str] | None:
-    """Return path, present and former value of what is not as it was, or None."""
+    """Return path, present and former value of a part that has changed, or None."""
     if is_plain_array(value):
         return first_difference(value, old)
     if type(value) in CONTAINERS and holds_the_same(value, old):

@@ -53,7 +53,7 @@ def compare_statement(
 ) -> None:
     """Raise if the quick forms of a statement do something else than its operations.
 
-    Nothing is compared where none serves, or where arrays are too large to be copied.
+    Nothing is compared if no quick form applies, or if arrays are too large to be copied.
     """
     if not site.is_pure(functions) or (top is ctx and site.form(ctx, functions, values) is None):
         return
@@ -75,7 +75,7 @@ class General(ReverseContext):
 
 
 def over(ctx: ForwardMode, plain: bool) -> MakeLevel:
-    """Return what makes a context of forward mode of the class of another one."""
+    """Return a function that makes contexts of forward mode of the class of another one."""
     kind: Any = type(ctx)
     return lambda base: kind(base, plain)
 
@@ -115,7 +115,7 @@ class Run:
 
 
 class StatementBeside(QuickWay):
-    """A statement that runs by its quick forms, and beside by the general way.
+    """A statement that runs by its quick forms, compared with the general way.
 
     Parameters
     ----------
@@ -171,7 +171,7 @@ class StatementBeside(QuickWay):
         mirror.log_before(self.ctx.random)
         return Run(mirror, way, self.functions)
 
-    # What they give.
+    # Their results.
 
     def compare(self) -> None:
         """Raise if they differ."""

@@ -13,7 +13,7 @@ __all__ = ["summary"]
 
 
 def summary(value: Any) -> str:
-    """Return type, shape, range and what is not finite of a value, on one line."""
+    """Return the type, shape, range and non-finite elements of a value, on one line."""
     value = primal_of(value)
     if not issubclass(type(value), ndarray):
         text = str(value) if isinstance(value, (float, complex, np.generic)) else repr(value)

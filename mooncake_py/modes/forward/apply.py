@@ -283,7 +283,7 @@ def apply_vjp(rule: VjpRule, ctx: ForwardContext, f: Any, args: Any, kwargs: Any
     if rule.built_in and rule.jvp is not None and not takes_sequences(rule.jvp):
         args = [ctx.as_operand(a) for a in args]  # these take arrays, and so do their tangents
     tangents = [ctx.tangent(a) for a in args]
-    # What is active below only is the affair of the context below.
+    # The context below handles data that is active only there.
     known = {i for i, a in enumerate(args) if type(a) in SPLIT or tangents[i] is not None}
     for i, a in enumerate(args):
         if type(a) not in ARITHMETIC and (found := active_object(ctx, a, i in known)) is not None:
@@ -410,7 +410,7 @@ def apply_codual(rule: CoDualRule, ctx: ForwardContext, f: Any, args: Any, kwarg
     raise unsupported(
         ctx,
         f"the rule of {rule.name} is for reverse mode only",
-        why=f"it is written by hand in CoDuals, at {rule.origin}",
+        why=f"it is handwritten in CoDuals, at {rule.origin}",
         fix=f"add a forward rule by frule.register, or declare it by {others}, for both modes",
     )
 

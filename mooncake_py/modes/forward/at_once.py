@@ -24,7 +24,7 @@ PRODUCTS = frozenset({np.matmul, np.dot, ndarray.dot})
 
 
 def of_sequence(directions: int, tangents: list[Any], y: Any) -> Stack | None:
-    """Serve sequences of numbers that became a vector of floats."""
+    """Differentiate sequences of numbers that became a vector of floats."""
     if y.dtype is not FLOAT64 or y.ndim != 1:
         return None
     rows = np.empty((directions, len(tangents)))
@@ -36,7 +36,7 @@ def of_sequence(directions: int, tangents: list[Any], y: Any) -> Stack | None:
 def of_linear(
     directions: int, f: Callable[..., Any], moved: Any, fixed: Any, kwargs: Any, y: Any
 ) -> Stack:
-    """Serve linear functions: what does not move is computed once."""
+    """Differentiate linear functions: terms that do not move are computed once."""
     constant = f(*fixed, **kwargs)
     return stacked(
         [pushforward.fitted(f(*each(moved, k), **kwargs) - constant, y) for k in range(directions)]
@@ -46,7 +46,7 @@ def of_linear(
 def of_linear_only(
     directions: int, f: Callable[..., Any], tangents: Any, kwargs: Any, y: Any
 ) -> Stack | None:
-    """Serve sums and means, over the same axes of the rows."""
+    """Differentiate sums and means, over the same axes of the rows."""
     rows = tangents[0].rows
     if f not in REDUCTIONS or rows.dtype is not FLOAT64:
         return None
@@ -69,7 +69,7 @@ def of_bilinear(
     directions: int, f: Callable[..., Any], a: Any, b: Any, ta: Any, tb: Any, rest: Any,
     kwargs: Any, y: Any,
 ) -> Stack | None:  # fmt: skip
-    """Serve products of vectors and matrices of floats."""
+    """Differentiate products of vectors and matrices of floats."""
     if f not in PRODUCTS or rest or kwargs:
         return None
     if not all(type(v) is ndarray and v.dtype is FLOAT64 and 0 < v.ndim < 3 for v in (a, b)):
@@ -86,7 +86,7 @@ def of_bilinear(
 
 
 # From how tangents go through a rule to how they do so along several directions, or None where
-# that does not serve.
+# that is not possible.
 AT_ONCE: dict[Callable[..., Any], Callable[..., Any]] = {
     pushforward.of_sequence: of_sequence,
     pushforward.of_linear: of_linear,

@@ -133,7 +133,7 @@ class Blocks:
         self.room, self.spare = len(self.known) * 3 // 2 + ROOM, alive // 4 + SPARE
 
     def of_id(self, key: int) -> Any:
-        """Return what is known of the array with this id; None if it has no tangent."""
+        """Return the tangent data of the array with this id; None if it has no tangent."""
         known = self.known.get(key)
         return None if type(known) is Block and known.ref() is None else known
 

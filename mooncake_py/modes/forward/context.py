@@ -16,7 +16,7 @@ __all__ = ["ForwardContext"]
 
 
 class ForwardContext(Recorder):
-    """What each operation of rewritten code means when tangents are wanted."""
+    """The operations of rewritten code, with tangents."""
 
     has_gate = True
 

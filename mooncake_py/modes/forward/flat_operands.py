@@ -38,7 +38,7 @@ class Pushed(NamedTuple):
 
 
 def push_flat(rule: VjpRule, ctx: ForwardContext, f: Any, args: Any, kwargs: Any) -> Pushed | None:
-    """Return what a rule makes of its arguments; None for the general way."""
+    """Return the output and tangent that a rule computes; None for the general way."""
     jvp = rule.jvp or rule.plain_jvp
     is_short = type(rule) is Shortcut
     if is_short and kwargs:

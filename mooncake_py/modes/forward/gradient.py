@@ -131,7 +131,7 @@ def along_several(call: Call, todo: list[Direction], whole: bool) -> tuple[Any, 
 
 
 def value_of(ctx: ForwardContext, call: Call, output: Any, whole: bool) -> tuple[Any, Any]:
-    """Return the value of a function, and what it returned beside it."""
+    """Return the value of a function, and its auxiliary output."""
     output, aux = value_and_copy(ctx, call, output) if whole else value_and_auxiliary(call, output)
     return scalar_value(call.f, output), aux
 

@@ -25,7 +25,7 @@ __all__ = ["forward_handlers"]
 
 
 class ForwardHandlers(NamedTuple):
-    """What forward mode makes of rules: handlers, and how common calls are served."""
+    """Forward mode's handlers of rules, and quick ways of common calls."""
 
     general: ByIdentity[Handler]
     ways: RuleWays

@@ -83,7 +83,7 @@ class Levels(ArrayLanguage, ForwardMode):
         finally:
             self.base, self.plain, self.is_last, self.is_outermost = before
 
-    # What the context below answers for.
+    # Questions that the context below answers.
 
     @property
     def failure(self) -> Any:
@@ -180,7 +180,7 @@ class Levels(ArrayLanguage, ForwardMode):
         return super().call_function(f, args, kwargs)
 
     def outside(self) -> AbstractContextManager[None]:
-        """Return a block for code that is no part of the call: what it changes stays changed."""
+        """Return a block for code that is not a part of the call: its changes persist."""
         return self.base.outside()
 
     def carry_out(self, error: BaseException, held: Any) -> None:
@@ -247,12 +247,12 @@ class Levels(ArrayLanguage, ForwardMode):
 
     @property
     def operators(self) -> Any:
-        """What has operators for values of the base, under the names of `operator`."""
+        """The operators for values of the base, under the names of `operator`."""
         return operator if self.plain else self.base
 
     @property
     def caller(self) -> Callable[..., Any]:
-        """What calls a function on values of the base."""
+        """A function that calls functions on values of the base."""
         return operator_call if self.plain else self.base.call
 
     def lower(self, f: Callable[..., Any], *args: Any) -> Any:

@@ -62,7 +62,7 @@ class InputLifter(TangentLifter):
 
 
 def apart_from(values: tuple[Any, ...], tangents: tuple[Any, ...]) -> tuple[Any, ...]:
-    """Return tangents that are no containers of the values, whose parts become active: copies."""
+    """Return the tangents, copied if they share containers with the values, which become active."""
     if all(type(t) is ndarray or type(t) in INERT or not moves(t) for t in tangents):
         return tangents
     if containers(values).isdisjoint(containers(tangents)):

@@ -137,7 +137,7 @@ def of_vjp(
         return y, None
     if isinstance(g, (float, np.floating)):
         t = weighted(g, pullback, tangents, rule)
-        if np.isfinite(t):  # else zeros may have met what is not finite
+        if np.isfinite(t):  # else zeros may have met inf or nan
             return y, t
     elif rule.built_in and isinstance(g, np.ndarray) and g.size <= FEW:
         t = element_by_element(g, pullback, tangents, rule)
@@ -183,7 +183,7 @@ def element_by_element(g: Any, pullback: Any, tangents: Any, rule: VjpRule) -> A
 def transposed(
     g: Any, pullback: Any, tangents: Any, rule: VjpRule, gradient: Callable[..., Any]
 ) -> Any:
-    """Return what a pullback makes of tangents the other way round; `g` is like the output."""
+    """Return tangents pushed through a transposed pullback; `g` is like the output."""
 
     def push(tangents: Any) -> Any:
         return gradient(weighted, g, pullback, tangents, rule)

@@ -26,28 +26,28 @@ INFINITY, FEW = float("inf"), 1000
 
 
 def add(C: Any, p: Any, q: Any, t: Any, u: Any, y: Any) -> Any:
-    """Serve ``a + b``."""
+    """Compute the tangent of ``a + b``."""
     if t is None or u is None:
         return C.pos(u if t is None else t)
     return C.add(t, u)
 
 
 def sub(C: Any, p: Any, q: Any, t: Any, u: Any, y: Any) -> Any:
-    """Serve ``a - b``."""
+    """Compute the tangent of ``a - b``."""
     if u is None:
         return C.pos(t)
     return C.neg(u) if t is None else C.sub(t, u)
 
 
 def mul(C: Any, p: Any, q: Any, t: Any, u: Any, y: Any) -> Any:
-    """Serve ``a * b``."""
+    """Compute the tangent of ``a * b``."""
     if u is None:
         return C.mul(t, q)
     return C.mul(p, u) if t is None else C.add(C.mul(t, q), C.mul(p, u))
 
 
 def div(C: Any, p: Any, q: Any, t: Any, u: Any, y: Any) -> Any:
-    """Serve ``a / b``."""
+    """Compute the tangent of ``a / b``."""
     if u is None:
         return C.truediv(t, q)
     c = C.truediv(C.mul(y, u), q)
@@ -55,7 +55,7 @@ def div(C: Any, p: Any, q: Any, t: Any, u: Any, y: Any) -> Any:
 
 
 def matmul(C: Any, p: Any, q: Any, t: Any, u: Any, y: Any) -> Any:
-    """Serve ``a @ b``."""
+    """Compute the tangent of ``a @ b``."""
     if u is None:
         return C.matmul(t, q)
     return C.matmul(p, u) if t is None else C.add(C.matmul(t, q), C.matmul(p, u))

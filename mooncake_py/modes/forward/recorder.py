@@ -1,7 +1,7 @@
 """Forward mode: the tangents of what ways of rules have computed, in place of entries.
 
-What these ways call a node is the `Active` of a number, and what `find` returns of an array: its
-tangent.  They serve where nothing is active below, and along one direction.
+A node, to these ways, is the `Active` of a number, or the result of `find` for an array: its
+tangent.  They apply where nothing is active below, and along one direction.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ NONE = RuleWays()
 
 
 class Recorder(Operations):
-    """What reverse mode records, with tangents."""
+    """The recording interface of reverse mode, with tangents."""
 
     is_linear_only = True  # what a linear function adds would be added to its tangent
     is_stacked = False  # whether numbers may have tangents along several directions
@@ -91,7 +91,7 @@ class Recorder(Operations):
     def record_linear(
         self, rule: LinearRule, f: Any, y: Any, node: Any, args: Any, kwargs: Any
     ) -> Any:
-        """Return what a linear function has made of an array, the first argument."""
+        """Return the output of a linear function of an array, the first argument."""
         if not is_inexact(y):
             return drops.output(self, rule, y, args)
         if is_view(y, args, {0: node}):

@@ -1,6 +1,6 @@
 """``np.add.at`` and ``np.subtract.at`` in forward mode: the same for value and tangent.
 
-What is no common case goes by the general definition, as in reverse mode.  Measured on the deposit
+Uncommon cases use the general definition, as in reverse mode.  Measured on the deposit
 of 30,000 particles, `jvp` over primal: 12 by the general definition, 4 by this.
 """
 

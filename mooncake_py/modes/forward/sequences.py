@@ -50,7 +50,7 @@ def is_ours(f: Callable[..., Any]) -> bool:
 
 
 def before(handler: Any) -> Handler:
-    """Return a handler that serves sequences of numbers and arrays, and leaves the rest.
+    """Return a handler of sequences of numbers and arrays, which leaves the rest.
 
     As to numbers, it still applies the rule and does nothing else.
     """

@@ -122,7 +122,7 @@ def stacked_context(directions: int) -> StackedContext:
 
 
 def give_along(ctx: StackedContext, lifter: InputLifter, give: Callable[[int], None]) -> None:
-    """Give what was lifted its tangents: ``give(k)`` gives those along one direction."""
+    """Give tangents to lifted values: ``give(k)`` gives those along one direction."""
     numbers = [node for node in lifter.nodes if type(node) is Active]
     given: list[list[Any]] = [[] for _ in numbers]
     if not all(type(node) is Active or ctx.blocks.can_hold(node) for node in lifter.nodes):
@@ -138,7 +138,7 @@ def give_along(ctx: StackedContext, lifter: InputLifter, give: Callable[[int], N
 
 
 def read_along(ctx: StackedContext, read: Callable[[], Any]) -> list[Any]:
-    """Return what is read along each direction that is left."""
+    """Return the results of reading along each direction that is left."""
     found: list[Any] = []
     for k in ctx.range if ctx.blocks.several else (0,):
         with ctx.blocks.along(k):

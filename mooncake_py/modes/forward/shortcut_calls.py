@@ -1,4 +1,4 @@
-"""Calls of NumPy's functions in Python for which a shortcut serves: see `rules.shortcuts`."""
+"""Calls of NumPy's functions in Python that have a shortcut: see `rules.shortcuts`."""
 
 from __future__ import annotations
 

@@ -61,10 +61,10 @@ RUN = (
         try:
             quiet()
             c = {left} if u is None else {right} if t is None else {both}
-            serves = c.dtype is FLOAT64 and surely_finite(c) and type(y) in SCALARS
+            is_float = c.dtype is FLOAT64 and surely_finite(c) and type(y) in SCALARS
         finally:
             loud_again(before)
-        if serves and self.blocks.several:
+        if is_float and self.blocks.several:
             x = Active()
             x.primal = y
             x.grad = c

@@ -1,4 +1,4 @@
-"""Whether two ways of a derivative agree: values to the last bit, derivatives but for rounding."""
+"""Whether two ways of a derivative agree: values to the last bit, derivatives up to rounding."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from numpy import ndarray
 
 __all__ = ["agree"]
 
-RTOL, NOISE = 1e-6, 1e-9  # of numbers themselves, and of the largest one beside them
+RTOL, NOISE = 1e-6, 1e-9  # of numbers themselves, and of the largest one among them
 NUMBERS = (float, complex, int, bool, np.number, np.bool_)
 
 

@@ -74,7 +74,7 @@ def run(self, a, b):
 def _operator(
     op: BinaryOperator, both: str, first: str, second: str
 ) -> Callable[[Any, Any, Any], Any]:
-    """Return what runs an operator, with the entries for the operands that are active."""
+    """Return a function that runs an operator, with the entries for the active operands."""
     scope = {
         "Active": Active, "FACTORS": FACTORS, "REAL_SCALARS": REAL_SCALARS, "op": op,
         "scalar_one": pulls.pull_scalar_one, "scalar_two": pulls.pull_scalar_two,
@@ -146,7 +146,7 @@ class Arithmetic(Recorder):
         return self.record_numbers(rule, y, args)
 
     def recorded(self, op: BinaryOperator, y: Any, a: Any, b: Any) -> Any:
-        """Return the result of an operator of numbers, which is no float."""
+        """Return the result of an operator of numbers, if it is not a float."""
         return self.record_numbers(op.scalar_rule, y, (a, b))
 
     def record_numbers(self, rule: Any, y: Any, args: tuple[Any, ...]) -> Any:

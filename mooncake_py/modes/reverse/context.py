@@ -81,7 +81,7 @@ class ReverseContext(InPlace):
         """Note the numbers of calls around this one to which an entry gives cotangents."""
 
     def outside(self) -> AbstractContextManager[None]:
-        """Return a block for code that is no part of the call: what it changes stays changed."""
+        """Return a block for code that is not a part of the call: its changes persist."""
         return self.outers[0].outside() if self.outers else nullcontext()
 
 

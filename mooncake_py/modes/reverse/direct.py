@@ -122,5 +122,5 @@ def is_adjoint(pull: Any) -> bool:
 
 
 def is_own(part: Any) -> bool:
-    """Return whether a part of an entry is no rule of a user's: that may write in its cotangent."""
+    """Return whether a part of an entry is not a user's rule: such may write to its cotangent."""
     return not issubclass(type(part), Rule) or part.built_in

@@ -58,7 +58,7 @@ class InnerContext(ReverseContext):
 
     @property
     def numerals(self) -> Numerals | None:
-        """What was written as text, here or outside: it may be read on either side."""
+        """The numbers written as text, here or outside: they may be read on either side."""
         return self.outers[0].numerals
 
     @numerals.setter
@@ -113,7 +113,7 @@ class InnerContext(ReverseContext):
 
     @override
     def carry_out(self, error: BaseException, held: Any) -> None:
-        # What is active here may depend on what is active outside, if this call has met any.
+        # Data active here may depend on data active outside, if this call has met any.
         if self.holds_met(held) or (self.depends and self.contains_active(held)):
             refuse_to_catch(self.outers, error, self.user_location())
 

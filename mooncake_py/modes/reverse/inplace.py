@@ -26,7 +26,7 @@ __all__ = ["InPlace"]
 
 _ADD, _SUB, _MUL, _DIV = BINARY["add"], BINARY["sub"], BINARY["mul"], BINARY["truediv"]
 _POW, _MATMUL = BINARY["pow"], BINARY["matmul"]
-# What NumPy computes instead of a power: the last bit may be another one.
+# NumPy's replacements of powers: the last bit may differ.
 POWERS: dict[float, np.ufunc] = {2: np.square, 0.5: np.sqrt, -1: np.reciprocal, 1: np.positive}
 
 

@@ -62,7 +62,7 @@ class Vjp:
         self.compiles: Compile = compiles()
         self.waiting: Suspended | None = None
         self.draws = Draws()
-        self.lock = threading.RLock()  # the copies serve one pass at a time
+        self.lock = threading.RLock()  # the copies are used by one pass at a time
 
     def start(self) -> tuple[Any, Callable[[Any], tuple[Any, ...]]]:
         """Run the function; return its output and the pullback."""
@@ -117,7 +117,7 @@ class Vjp:
         return something_later(self.f, raised)
 
     def expected(self) -> Fingerprint:
-        """Return what tells the output of the first run from others."""
+        """Return a fingerprint of the output of the first run."""
         if self.fingerprint is None:
             self.fingerprint = Fingerprint(self.output)
         return self.fingerprint
@@ -153,7 +153,7 @@ class Vjp:
                     return pull_back(outer, self.f, self.args, cotangent, self.expected())
             ctx, self.ctx = self.ctx, None
             if ctx is None or self.waiting is None or not self.waiting.is_hidden:
-                # What the function has changed is brought forth before the cotangent is read.
+                # The function's changes are reapplied before the cotangent is read.
                 cotangent = FollowedCopier(outer, share_others=True).copy(cotangent)
             if ctx is None or self.waiting is None:
                 expected = self.expected()  # of the output of the first run

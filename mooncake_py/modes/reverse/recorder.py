@@ -22,7 +22,7 @@ __all__ = ["Recorder"]
 
 
 class Recorder(Tape):
-    """What records the common calls of rules; each method returns what the program sees."""
+    """Records the common calls of rules; each method returns the value that the program sees."""
 
     is_linear_only = False  # what a linear function adds has no part in the way back
 

@@ -27,7 +27,7 @@ __all__ = ["ReversePass"]
 
 
 class ReversePass(ReverseMode):
-    """What is done with the entries of a tape once the function has run."""
+    """The handling of a tape's entries once the function has run."""
 
     waiting: Any = None  # writes of functions of the user that take effect in the end
     settings: Any = None  # restores those of NumPy

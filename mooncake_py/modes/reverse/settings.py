@@ -19,7 +19,7 @@ __all__ = ["Settings", "compile_mode", "compiling", "debug_mode", "new_context",
 
 
 class Settings(NamedTuple):
-    """What debug mode checks besides rules and memory; see :func:`debug_mode`."""
+    """The checks of debug mode other than rules and memory; see :func:`debug_mode`."""
 
     check_finite: bool = True
     compare_fused: bool = True

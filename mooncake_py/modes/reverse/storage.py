@@ -35,7 +35,7 @@ class Storage(Protocol):
         ...
 
     def give(self, purpose: str, a: ndarray) -> None:
-        """Take back what is no longer in use."""
+        """Take back an array that is no longer in use."""
         ...
 
 
@@ -89,7 +89,7 @@ class Workspace:
         return any(np.may_share_memory(a, own) for own in self.shadows.values())
 
     def give(self, purpose: str, a: ndarray) -> None:
-        """Take back what is no longer in use."""
+        """Take back an array that is no longer in use."""
         self.copies[purpose] = a
 
     def kept(self, value: Any, place: tuple[int, ...] = ()) -> Any:
@@ -108,7 +108,7 @@ class Workspace:
         if own is value:
             return own
         if own is None or own.shape != value.shape or own.dtype != value.dtype:
-            # What is one array in this result may be two in the next.
+            # One array in this result may be two in the next.
             others = [a for key, a in self.results.items() if key != place]
             shared = any(np.may_share_memory(value, a) for a in others)
             own = self.results[place] = value.copy() if shared else value

@@ -340,7 +340,7 @@ class Tape(ArrayLanguage, ReversePass):
     def overwritten(self, memory: Memory, o: ndarray, i: Any) -> tuple[Any, ...] | None:
         """Save the elements that a write to ``o[i]`` will overwrite, or the block if smaller.
 
-        When as many bytes were logged as the block has, a full copy serves as a restore point:
+        When as many bytes were logged as the block has, a full copy becomes the restore point:
         from there on nothing needs to be logged until the tape refers to the block again.
         Until then no large part needs to be logged twice; None if it was logged, or is apart from
         what the tape refers to.

@@ -43,7 +43,7 @@ SIMPLE = frozenset({ndarray, float, np.float64, np.float32, int})
 
 
 class Match(NamedTuple):
-    """What runs for calls whose arguments have the same types, shapes and dtypes.
+    """The compiled function for calls whose arguments have the same types, shapes and dtypes.
 
     Attributes
     ----------
@@ -172,7 +172,7 @@ def matched(
     if not runs_alone(f) or (in_text and any(map(is_large, (*args, *kwargs.values())))):
         return None
     site = site_of(f, NUMPY if in_text else None)
-    if site is None or site.takes.starred or site.takes.keywords:  # positions are no parameters
+    if site is None or site.takes.starred or site.takes.keywords:  # positions are not parameters
         return None
     found = site.matched(f, args, kwargs)
     if found is None or Active in map(type, found[1].values()):

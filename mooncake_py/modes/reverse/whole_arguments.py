@@ -84,7 +84,7 @@ def is_structure(type_: Type) -> bool:
 
 
 def structured(reading: Reread, position: int) -> tuple[Output, Structure] | None:
-    """Return what was read of an argument, and what makes a gradient of it of that of the parts.
+    """Return the leaves of an argument, and a function that builds its gradient from theirs.
 
     None where something in it stands in another argument or a global too, or is complex.
     """

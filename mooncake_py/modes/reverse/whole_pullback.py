@@ -107,12 +107,12 @@ class WholePullback:
         self.args = tuple([copies.get(id(a), a) for a in args])
         self.inputs = {name: copies.get(id(a), a) for name, a in inputs.items()}
         self.shapes: dict[str, tuple[int, ...]] = {}
-        self.lock = threading.RLock()  # a forward sweep serves one way back
+        self.lock = threading.RLock()  # a forward sweep allows one reverse sweep
         self.waiting: Forward | None = None
         self.general: Callable[[Any], tuple[Any, ...]] | None = None
 
     def start(self) -> Any:
-        """Return the output, None where something is unusual; what a function gives is no None."""
+        """Return the output, None if something is unusual; outputs of functions are never None."""
         forward = self.run()
         if forward is None:
             return None

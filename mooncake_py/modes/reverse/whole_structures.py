@@ -67,7 +67,7 @@ class Structure:
         self.refused = 0
 
     def of(self, value: Any) -> tuple[Build, list[Any]] | None:
-        """Return what makes the gradient of a value, and what that needs of it; None if nothing."""
+        """Return a builder of the gradient of a value, and the parts it needs; None if none."""
         for look, build in self.known:
             found = look(value)
             if found is not None:

@@ -43,7 +43,7 @@ class Forward(NamedTuple):
     passed: dict[str, ndarray]
 
     def in_order(self, name: str, y: Any) -> Any:
-        """Return what is given back under a name; of an argument in the order of its elements."""
+        """Return the output under a name; for an argument, in the order of its elements."""
         if name not in self.passed:
             return y
         found = np.empty_like(self.passed[name])

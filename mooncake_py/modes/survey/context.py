@@ -42,7 +42,7 @@ PLAIN |= {
     "items": iter,
     "contained": lambda item, container: item in container,
 }
-"""What refused operations of rewritten code do, without derivatives."""
+"""Stand-ins for refused operations of rewritten code, without derivatives."""
 
 
 class SurveyContext(ReverseContext):
@@ -54,7 +54,7 @@ class SurveyContext(ReverseContext):
     Attributes
     ----------
     refusals : dict
-        The errors, by their texts, in the order in which they were met.
+        The errors, by their messages, in the order in which they were met.
     anchor : Active
         An active zero, on which results of refused operations depend.
     """

@@ -25,7 +25,7 @@ __all__ = ["survey"]
 def survey(
     f: Callable[..., Any], argnums: ArgNums, args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> list[MooncakeError]:
-    """Return what a derivative of ``f(*args, **kwargs)`` would refuse, in the order of the run.
+    """Return the refusals of a derivative of ``f(*args, **kwargs)``, in the order of the run.
 
     What the function raises by itself ends the run, and is raised.
     """

@@ -92,7 +92,7 @@ def linearised_at(f: Any, state_first: bool, nodes: list[tuple[Any, Any]]) -> tu
 def moved_along(
     run: Solved, f: Any, state_first: bool, y0: Any, found: ndarray, along: Along
 ) -> tuple[Any, ndarray, ndarray]:
-    """Return what a solver has found at some times, with its derivative.
+    """Return a solver's solution at some times, with its derivative.
 
     And the states at the nodes, with those that follow from the slopes there.
     """

@@ -155,7 +155,7 @@ def integral(
 ) -> Any:
     """Return the integral of a function by a Gauss rule on pieces of the interval.
 
-    At the limits, whose positions may be active, the function is evaluated anew.
+    At the limits, whose positions may be active, the function is evaluated again.
     """
     ctx = run.ctx
     low, high = float(unwrapped(a)), float(unwrapped(b))

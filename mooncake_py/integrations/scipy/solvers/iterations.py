@@ -151,7 +151,7 @@ def operated_rule(name: str, A: Any, b: Any, x0: Any, options: dict[str, Any]) -
     return (x, info), operated_pullback
 
 
-# What users call.
+# The functions that users call.
 
 
 def require_constants(name: str, operator: Any, options: dict[str, Any]) -> None:

@@ -59,7 +59,7 @@ def step_at(starts: ndarray, is_forward: bool, times: ndarray) -> ndarray:
 
 
 class Known:
-    """What `solve_ivp` has found by a method whose dense output are polynomials.
+    """The solution of `solve_ivp` by a method whose dense outputs are polynomials.
 
     Its own evaluation of them goes through the steps one by one.
     """

@@ -139,7 +139,7 @@ def with_further(f: Any, further: Any) -> Any:
 def by_collocation(
     run: Solved, f: Any, state_first: bool, y0: Any, t: Any, y: ndarray, rtol: Any, atol: Any
 ) -> Any:
-    """Return what LSODA has found, in rows by time, with its derivative; None if not for it.
+    """Return LSODA's solution, in rows by time, with its derivative; None if not applicable.
 
     The times are constants, and the callbacks change nothing.
     """
@@ -168,7 +168,7 @@ def as_state(y0: Any) -> Any:
 def at_times(
     y: Any, f: Any, state_first: bool, y0: Any, t: Any, is_stiff: bool, rtol: Any, atol: Any
 ) -> Any:
-    """Return what `odeint` has found at some times, with its derivative."""
+    """Return the solution of `odeint` at some times, with its derivative."""
     slope = (lambda time, y: f(y, time)) if state_first else f
     times = np.asarray(t)
     span = times[0], times[-1]

@@ -27,7 +27,7 @@ OF_STEPS = (
     "tolsf", "tsw",
 )  # fmt: skip
 APPROXIMATE = frozenset({*OF_DERIVATIVES, *OF_STEPS})
-"""What solvers return of their own derivatives, estimates and steps: its derivative is not known.
+"""Solvers' own derivatives, estimates and steps among their results: no derivative is known.
 """
 
 

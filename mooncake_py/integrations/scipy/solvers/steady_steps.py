@@ -36,7 +36,7 @@ def constant(f: Any) -> Any:
 
 
 class Steady:
-    """What explicit methods have in common: the error of a step is estimated of plain numbers."""
+    """The common part of explicit methods: the error of a step is estimated from plain numbers."""
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
