@@ -21,13 +21,13 @@ MISSING: Any = object()
 class ByIdentity(MutableMapping[Any, V]):
     """A table from objects, which it keeps alive, to values.
 
-    Methods that Python binds anew for each use are found by what they are bound to.
+    Methods, which Python binds at each use, are found by the objects that they are bound to.
 
     Attributes
     ----------
     values_at : dict
         The values by `key_of` the objects, and by their ids: ``values_at.get(id(o))`` is the
-        quickest look-up, but for methods.
+        quickest look-up, except for methods.
     objects : dict
         The objects by their ids.
     """
@@ -82,7 +82,7 @@ class ByIdentity(MutableMapping[Any, V]):
 
 
 def key_of(o: Any) -> Any:
-    """Return what tells an object apart from all others, and is hashed by Python's own code."""
+    """Return a key that identifies an object, and is hashed by Python's own code."""
     t = type(o)
     if t is MethodType:
         return id(o.__func__), id(o.__self__)

@@ -87,7 +87,7 @@ def compiled_hessian(f: Any, argnums: ArgNums, args: tuple[Any, ...]) -> Any:
     try:
         found = products_of_whole(f, chosen, args, directions, with_gradient=True)
     except (LeftOnTheWayBack, NotYet):
-        return None  # the general way begins anew without compilation
+        return None  # the general way begins again without compilation
     if found is None:
         return None
     value, gradients, products = found

@@ -83,7 +83,7 @@ class Context:
         """Run ``f(*args, **kwargs)`` under this context."""
         return self.call(f, *args, **kwargs)
 
-    # What subclasses override first.
+    # The methods that subclasses override first.
 
     def operation(self, function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
         """Run one operation: a function of `operator`, ``getattr``, or any compiled function.
@@ -165,7 +165,7 @@ class Context:
         return LookedUp(self.getattr(o, name))
 
     def decorator(self, decorator: Any) -> Callable[[Any], Any]:
-        """Return what a decorator does to a function."""
+        """Return a function that does the same to its argument as a decorator."""
         return lambda function: self.call(decorator, function)
 
     # Attributes and elements; operators are defined below.
@@ -274,7 +274,7 @@ class Context:
         return None
 
     def imported(self, module: Any, name: str) -> Any:
-        """Return what ``from module import name`` binds."""
+        """Return the value that ``from module import name`` binds."""
         return getattr(module, name)
 
     def link(self, name: str, a: Any, b: Any) -> Any:
@@ -305,7 +305,7 @@ class Context:
         return iter(iterable)
 
     def items(self, iterable: Any) -> Iterable[Any]:
-        """Return what ``*iterable`` unpacks in a call, a list or a tuple."""
+        """Return the items that ``*iterable`` unpacks in a call, a list or a tuple."""
         return self.iter(iterable)
 
     def unpack(self, value: Any, pattern: Any) -> Any:
@@ -337,7 +337,7 @@ class Context:
         return nullcontext()
 
     def class_statement(self, *bases: Any, **keywords: Any) -> Any:
-        """Return what makes the class of a ``class`` statement, in the place of its metaclass."""
+        """Return the callable that makes the class of a ``class`` statement, not its metaclass."""
         return ClassStatement(cast("Any", self), bases, keywords)
 
     def matching(self, subject: Any) -> Matching:

@@ -1,9 +1,9 @@
-"""What a maintainer asks for in a report: versions, settings, and whether each mode works here.
+"""A report for maintainers: versions, settings, and whether each mode works here.
 
     python -m mooncake_py.doctor                 all of it
     python -m mooncake_py.doctor --no-compile    without the check that compiles, which takes longer
 
-It exits with code 1 if a check fails.  Packages that are optional are not imported, but for
+It exits with code 1 if a check fails.  Packages that are optional are not imported, except
 llvmlite by the checks that compile.
 """
 
@@ -49,7 +49,7 @@ STEPS = 6
 
 
 class Outcome(NamedTuple):
-    """What a check has found: no error if all is well."""
+    """The outcome of a check: no error if all is well."""
 
     name: str
     seconds: float
@@ -59,7 +59,8 @@ class Outcome(NamedTuple):
 def main(arguments: Sequence[str] | None = None) -> int:
     """Print the report; return 0 if all checks pass, else 1."""
     parser = argparse.ArgumentParser(
-        prog="python -m mooncake_py.doctor", description="What is installed here, and does it work?"
+        prog="python -m mooncake_py.doctor",
+        description="Print the versions and try each mode.",
     )
     parser.add_argument("--no-compile", action="store_true", help="leave out what compiles")
     skips_compiled = parser.parse_args(arguments).no_compile
@@ -81,7 +82,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return int(bool(failed))
 
 
-# What is here.
+# Versions and settings.
 
 
 def described(describe: Callable[[], str]) -> str:

@@ -107,7 +107,7 @@ def differences() -> list[str]:
 
 
 def difference(f: Any) -> str:
-    """Return what is wrong with a compiled function, or nothing."""
+    """Return the error of a compiled function, or an empty string."""
     x = np.linspace(0.2, 1.3, 12)
     try:
         plain = value_and_grad(f, compile=False)(x.copy())

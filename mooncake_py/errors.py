@@ -250,7 +250,8 @@ class RankError(MooncakeError, RuntimeError):
     """Another rank has raised an exception, or the ranks do not communicate with one another.
 
     The derivative of a program that runs on several ranks needs all of them.
-    Fix: mend what the named rank has raised; let each send have its receive within the derivative.
+    Fix: correct the error raised on the named rank; let each send have its receive within the
+    derivative.
     """
 
 

@@ -37,8 +37,8 @@ X2 = TypeVar("X2", bound=Any)
 Value = TypeVar("Value", bound=SupportsFloat)
 Aux = TypeVar("Aux")
 
-# What type checkers see of `value_and_grad` and `grad`: with respect to the first argument, or the
-# first two, a gradient has the type of its argument; with respect to others it has any type.
+# Signatures of `value_and_grad` and `grad` for type checkers: with respect to the first argument,
+# or the first two, a gradient has the type of its argument; with respect to others it has any type.
 # The bound of `X` lets parameters of lambdas have any type.
 
 

@@ -1,4 +1,4 @@
-"""The public functions `vjp`, `jvp` and `build_rrule`, beside `grad` and `value_and_grad`."""
+"""The public functions `vjp`, `jvp` and `build_rrule`; `first_order` has the gradients."""
 
 from __future__ import annotations
 

@@ -235,7 +235,7 @@ def blocks_of(program: Program, values: Any, leaves: list[Any], mode: Mode) -> A
         try:
             return by_columns(program, values, leaves, draws)
         except (MissingRuleError, DerivativeDropError):
-            draws, mode = Draws(), "reverse"  # which may serve
+            draws, mode = Draws(), "reverse"  # which may do
     with draws:
         y, pullback = vjp(program.function, values)
     y, aux = split(program, y)

@@ -72,7 +72,7 @@ def with_items(y: Any) -> Any:
     return y.item() if isinstance(y, np.generic) else y
 
 
-# What a function names.
+# The names in a function.
 
 
 def captured(f: FunctionType) -> Iterator[tuple[str, Any]]:

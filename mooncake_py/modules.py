@@ -60,7 +60,7 @@ def is_of_solvers(f: Any) -> bool:
 
 
 def held_by_module(module: Any, name: str) -> Any:
-    """Return what a module has under a name, None for nothing; no code of the program runs."""
+    """Return a module's attribute, None if it has none; no code of the program runs."""
     return module.__dict__.get(name) if issubclass(type(module), ModuleType) else None
 
 

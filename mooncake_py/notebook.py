@@ -1,4 +1,4 @@
-"""What IPython knows of the cells of a notebook: their names, and the text of those it measures.
+"""IPython's knowledge of the cells of a notebook: their names, and the text of measured ones.
 
 IPython is not imported: where it runs, it is loaded.
 """
@@ -33,7 +33,7 @@ def files_of_cells() -> list[str]:
 
 
 def measured_texts() -> Iterator[str]:
-    """Yield what ``%time`` and ``%%time`` may have measured, the latest first."""
+    """Yield the sources that ``%time`` and ``%%time`` may have measured, the latest first."""
     shell = _shell()
     if shell is None:
         return

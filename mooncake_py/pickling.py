@@ -1,4 +1,4 @@
-"""What pickled derivatives carry beside their functions: source text, and where rules are from.
+"""Source code and the origins of rules, which pickled derivatives carry with their functions.
 
 Functions that cannot be imported are pickled by value, by cloudpickle and those who use it (joblib,
 Dask): their code arrives, but not the script or the notebook that their source is read from.
@@ -28,7 +28,7 @@ Given = TypeVar("Given")
 
 
 class Luggage(NamedTuple):
-    """What goes with a function to another process."""
+    """The data that accompanies a function to another process."""
 
     texts: dict[str, list[str]]
     rules: tuple[Declaration, ...]
@@ -64,12 +64,12 @@ class Remade(Generic[P, Given]):
 
 
 def luggage(f: Any) -> Luggage:
-    """Return what goes with a derivative of `f`."""
+    """Return the data that accompanies a derivative of `f`."""
     return Luggage(texts_of(f), (*expected(), *declarations_of(registry.version())))
 
 
 def remade(maker: Callable[..., Any], arguments: tuple[Any, ...], carried: Luggage) -> Any:
-    """Return what a maker makes, in another process."""
+    """Make an object again, in another process."""
     expect(carried.rules)
     for file, lines in carried.texts.items():
         carry(file, lines)
@@ -85,7 +85,7 @@ def declarations_of(version: int) -> tuple[Declaration, ...]:
 def texts_of(f: Any) -> dict[str, list[str]]:
     """Return the files of functions that are pickled by value with `f`, with their lines.
 
-    These are `f` itself, what it captures, and what stands beside it in a script or a notebook.
+    These are `f` itself, the variables it captures, and its neighbours in a script or a notebook.
     """
     found: dict[str, list[str]] = {}
     todo = list(functions_of(f))
@@ -128,7 +128,7 @@ def functions_of(value: Any) -> Iterator[FunctionType]:
 
 
 def reached(function: FunctionType) -> Iterator[Any]:
-    """Yield what a function captures and, in a script or a notebook, the global variables."""
+    """Yield the captured variables of a function and, in a script or notebook, its globals."""
     yield from dict(captured(function)).values()
     if function.__module__ == "__main__":
         yield from list(function.__globals__.values())

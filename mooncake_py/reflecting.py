@@ -1,4 +1,4 @@
-"""What users call to see what the engine does with a function."""
+"""Functions by which users see what the engine does with a function."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 __all__ = ["profile_gradient", "rewritten", "rule_of", "show", "tape_of"]
 
-# What these need is imported when they are called.
+# Modules that these need are imported when they are called.
 
 
 def show(

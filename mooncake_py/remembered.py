@@ -1,4 +1,4 @@
-"""What is known of objects, remembered as long as they live.
+"""Facts about objects, remembered as long as the objects live.
 
 A table with classes, functions or code for keys would keep each of them for ever, with all that it
 holds.  A value in these tables must not refer to its key.
@@ -80,7 +80,7 @@ class Table(Generic[V]):
 def remembered(f: Callable[[Any], V]) -> Callable[[Any], V]:
     """Remember what a function of one object returns, as long as that object lives.
 
-    Methods are bound anew for each use: those of ufuncs and modules are told apart by value, and
+    Methods are bound at each use: those of ufuncs and modules are told apart by value, and
     of others nothing is remembered.  Methods of classes in C and functions of NumPy have no weak
     references: of these the last few hundred are remembered.
     """

@@ -18,7 +18,7 @@ __all__ = [
     "name_adjoint", "note_adjoint", "without_context",
 ]  # fmt: skip
 
-# Texts, which `re` compiles when there is an error.
+# Patterns, which `re` compiles when there is an error.
 COUNTS = (
     r"(?P<positional>\d+) positional arguments? "
     r"\(and (?P<keyword_only>\d+) keyword-only arguments?\) were given"

@@ -50,12 +50,12 @@ def require_seconds(name: str, value: Any) -> None:
     ):
         return
     raise InvalidModeError(
-        f"{name}={value!r} is no number of seconds", fix=f"pass {name}=5.0, or leave it out"
+        f"{name}={value!r} is not a number of seconds", fix=f"pass {name}=5.0, or leave it out"
     )
 
 
 def require_choice(what: str, name: str, value: Any, allowed: tuple[str, ...]) -> None:
-    """Raise if an option is none of the texts that are allowed."""
+    """Raise if an option is not one of the allowed strings."""
     if isinstance(value, str) and value in allowed:
         return
     *others, last = (f'{name}="{text}"' for text in allowed)

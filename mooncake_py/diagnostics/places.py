@@ -63,7 +63,7 @@ def current_place(depth: int = 1) -> tuple[Location | None, Location | None]:
 
 
 def positions_running(depth: int = 1) -> tuple[Position | None, Position | None]:
-    """Return what rewritten code is being run, in the user's files and innermost."""
+    """Return the positions of the rewritten code that runs, in the user's files and innermost."""
     frame: FrameType | None = sys._getframe(depth)
     innermost = None
     while frame is not None:
@@ -121,7 +121,7 @@ DEEPEST = 16  # derivatives of derivatives
 
 
 def called_by(f: Any) -> Any:
-    """Return what a function or a derivative of this package calls as its own, else None."""
+    """Return the function that a function or derivative of this package wraps, else None."""
     code = code_of(f)
     if code is None:
         return getattr(f, "__wrapped__", None) if module_of(type(f)).startswith(NAME) else None

@@ -50,7 +50,7 @@ RUN_HERE = (
 )
 DRAWN = "draw constants: ax.plot(stop_gradient(x))"
 IN_PLACE = "or, if it writes into its arguments, an overlay or rrule.register"
-FROM_PYTHON = " (vectorized)"  # ends the names that np.frompyfunc gives, which are no Python
+FROM_PYTHON = " (vectorized)"  # ends the names that np.frompyfunc gives, which are not Python
 COMPILED = "it is compiled, so there is no Python source to derive a rule from"
 
 
@@ -140,7 +140,7 @@ def fix(
 
 
 def without_class(name: str) -> str:
-    """Return what serves in place of a compiled class, which would read numbers."""
+    """Return the advised alternative to a compiled class, which would read numbers."""
     _, _, kind = name.rpartition(".")
     indices = INDICES.get(name)
     if indices is None:
@@ -153,7 +153,7 @@ def without_class(name: str) -> str:
 
 
 def other_way(f: Any, values: Any) -> str:
-    """Return what serves in place of a function for which no rule is possible."""
+    """Return the advised alternative to a function for which no rule is possible."""
     if type(f) is MethodType:
         f = f.__func__
     if is_view_of_subclass(f, values):

@@ -21,8 +21,8 @@ VARIABLE = "MOONCAKE_FULL_TRACEBACK"
 class _Boundary:
     """The context in which users enter this package.
 
-    It has no state, so one serves all calls.  It must stand in the outermost frame: entries of
-    frames further out are added to the traceback afterwards.
+    It has no state, so one is enough for all calls.  It must stand in the outermost frame:
+    entries of frames further out are added to the traceback afterwards.
     """
 
     def __enter__(self) -> None:

@@ -1,4 +1,4 @@
-"""What users see who wait for compiled code: after three seconds, on stderr.
+"""A progress message for users who wait for compiled code: after three seconds, on stderr.
 
 In a terminal and in a notebook it is one line with a bar, which is drawn again and goes in the end;
 elsewhere, in a log say, a line now and then.
@@ -52,7 +52,7 @@ class Wait:
         if not self.depth and now - self.ended > PAUSE:
             self.begun, self.due = now, PATIENCE
         elif not self.depth:
-            self.begun += now - self.ended  # what passed since is no wait
+            self.begun += now - self.ended  # the time since then is not a wait
         self.depth += 1
         self.name, self.doing = name, "reading"
         self.expected = None
@@ -77,7 +77,7 @@ class Wait:
         return min(0.99, (clock() - self.began_stage) / self.expected)
 
     def text(self) -> str:
-        """Return what is shown."""
+        """Return the message shown."""
         share = self.share
         how_far = "" if share is None else f" {bar(share)} {share:4.0%}"
         return (

@@ -6,7 +6,7 @@ takes warnings at frames of this package, and reissues them at the user's line, 
 module and registry, through all other filters.  So a warning is shown once per location, is an
 error, or is ignored exactly as in the plain call.
 
-Arithmetic of the engine's own is no affair of the program's: while it is `unheard`, the same filter
+Arithmetic of the engine does not concern the program: while it is `unheard`, the same filter
 takes all warnings of its thread, and counts them.
 """
 
@@ -58,7 +58,7 @@ _asked: tuple[tuple[Any, ...], bool] = (), False
 
 
 def is_of_program(code: Any) -> bool:
-    """Return whether code was rewritten and is no replacement of this package."""
+    """Return whether code was rewritten and is not a replacement of this package."""
     return is_rewritten(code) and not code.co_filename.startswith(OWN)
 
 

@@ -76,7 +76,7 @@ class LoopRewriter(OutputRewriter):
         return {}
 
     def trial_of(self, node: ast.For | ast.While) -> tuple[Reading | None, TriedLoop | None]:
-        """Return what is read of a loop and where it runs; kept, so that its id stays unique."""
+        """Return the reading of a loop and its trial; kept, so that its id stays unique."""
         if id(node) not in self._trials:
             owner = owner_of(self.names, self.class_name, self.root)
             reading = read_loop(self.names, self.statics, self.found, self.root, node, owner)

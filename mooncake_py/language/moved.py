@@ -220,7 +220,7 @@ class Moved:
                 given.outcomes.append(outcome)
 
     def computes(self, ctx: Mode, item: Any) -> bool:
-        """Return whether an item is active because of the run's computations, which are repeated."""
+        """Return whether an item is active because of the run's computations, which are redone."""
         if type(item) in INERT or self.stays:
             return False
         if self.part is not None:

@@ -367,7 +367,7 @@ def run_inside_forward_mode(
 def computing_on(outer: ForwardContext, ctx: Mode, caches: dict[int, Any]) -> Iterator[None]:
     """Let a forward-mode call compute on top of another context meanwhile.
 
-    What it caches then is active there, and is computed anew elsewhere.  Each run finds the caches
+    What it caches then is active there, and is computed again elsewhere.  Each run finds the caches
     of the first one.
     """
     kept, outer.caches = outer.caches, copied(caches)

@@ -1,4 +1,4 @@
-"""What to do about a gradient that keeps much."""
+"""Advice on a gradient that keeps much memory."""
 
 from __future__ import annotations
 

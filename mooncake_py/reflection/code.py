@@ -88,7 +88,7 @@ def copied(node: ast.AST) -> ast.AST:
 
 
 TRIALS = "result", "part", "given"
-"""What begins the names of what trials of loops give, and are given."""
+"""Prefixes of the names of inputs and outputs of trials of loops."""
 
 
 class _Readable(ast.NodeTransformer):

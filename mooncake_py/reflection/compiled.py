@@ -14,7 +14,7 @@ __all__ = ["compiled_outcomes", "grouped_lines"]
 
 
 def compiled_outcomes(functions: Iterable[Callable[..., Any]]) -> list[Outcome]:
-    """Return what became of functions so far, and of their loops; empty without compilation."""
+    """Return the outcomes of functions and their loops so far; empty without compilation."""
     if not compiles():
         return []
     # Only where functions are compiled.

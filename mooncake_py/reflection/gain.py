@@ -1,4 +1,4 @@
-"""What compilation gains in one call, and what keeps it from gaining more."""
+"""The gain of compilation in one call, and the obstacles to a larger one."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ RUNS = 3  # of each way, of which the fastest counts
 ENOUGH = 1.0  # seconds after which a way is not run again
 GENERAL = "move what computes with numbers and arrays into a function of its own, and pass it these"
 ADVICE = ("write ", "pass ", "use ", "call ", "instead", "assign ", "make ")
-"""What reasons say that tell what to write."""
+"""Words in reasons that tell what to write."""
 
 
 def gain_lines(
@@ -49,7 +49,7 @@ def gain_lines(
 
 
 def plain_profile(f: Callable[..., Any], args: Any, kwargs: Any) -> list[LineProfile]:
-    """Return what each line takes without compilation; of no number the forward pass alone."""
+    """Return the time of each line without compilation; without numbers, the forward pass alone."""
     ctx = ProfileContext()
     with using(PLAINLY):
         for _ in range(2):  # the first run derives what is called
@@ -95,7 +95,7 @@ def described(
     lines = [f"Compiled code runs {share:.0%} of the call, by its time without{gain}."]
     left = [line for line in sorted(left, key=lambda p: -p.seconds) if line.seconds > LEAST * total]
     if left:
-        lines.append("What costs most because it is not:")
+        lines.append("Lines that are not compiled and cost most:")
     said = ""
     for line in left[:MOST]:
         place = f"{os.path.basename(line.file)}:{line.line}"

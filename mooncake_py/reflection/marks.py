@@ -26,7 +26,7 @@ SILENT = {
     "captured_by", "global_of", "bound_object", "flat_items", "item_of",
     "own_item", "link", "linked", "range_of", "raised", "cleaning",
 }  # fmt: skip
-"""What records nothing by itself."""
+"""Operations that record nothing by themselves."""
 
 
 class Mark(StrEnum):

@@ -27,7 +27,7 @@ OPERATIONS = {
     "pull_accumulate": "scatter",
     "pull_assign": "write of elements",
     "pull_bilinear": "product",
-    "pull_codual": "rule by hand",
+    "pull_codual": "handwritten rule",
     "pull_dot": "product",
     "pull_element": "read of an element",
     "pull_elementwise": "elementwise",

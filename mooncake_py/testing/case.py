@@ -76,7 +76,7 @@ class Case:
     seed : int
         Seed of the random tangents and cotangents, the same in every run.
     by_hand : bool
-        Whether the rule is written by hand.  Its fdata then have separate memory for each element,
+        Whether the rule is handwritten.  Its fdata then have separate memory for each element,
         because ``d[...] += g`` cannot sum contributions to one cell.
     """
 

@@ -160,7 +160,7 @@ def _silenced(
 
 
 def _default_rule(f: Any, args: tuple[Any, ...], declared: Any) -> tuple[Rule, bool]:
-    """Return the rule of `f`, and whether it is written by hand."""
+    """Return the rule of `f`, and whether it is handwritten."""
     if declared is not None:
         from mooncake_py.rules.rrule import rrule
 
@@ -287,7 +287,7 @@ def _check_special(
         return
     except RuleTestError as error:
         if isinstance(error.__cause__, np.linalg.LinAlgError):
-            left_out.add(case.variant, "a matrix that is singular but for rounding")
+            left_out.add(case.variant, "a matrix that is singular up to rounding")
             return
         if error.__cause__ is None or is_smooth(case, reference.mutated):
             raise

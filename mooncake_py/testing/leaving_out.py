@@ -56,7 +56,7 @@ def naming(option: str, case: Case, variant: str = "") -> Iterator[None]:
 def warn_of_restrictions(
     case: Case, rule: Rule | None, wrong: Callable[[], Iterable[Variant]]
 ) -> None:
-    """Warn of variants that options leave out, but for which the engine uses the rule.
+    """Warn of variants that options leave out, although the engine uses the rule for them.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""What `test_rule` has not checked, because the function has no derivative there."""
+"""Cases that `test_rule` has not checked, because the function has no derivative there."""
 
 from __future__ import annotations
 

@@ -67,7 +67,7 @@ class Program:
         copied = self.inputs.copy()
         f, mutated = self.inputs.values[0], self.mutated
         constants, kwargs = copied.values[1:], copied.kwargs
-        # What is known of the arguments is found out here, where no engine runs.
+        # Properties of the arguments are found here, where no engine runs.
         chosen_at = [(i, is_variable(x)) for i, x in enumerate(constants) if any(leaves(x, ""))]
 
         def run(*chosen: Any) -> Any:

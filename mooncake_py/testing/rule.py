@@ -69,7 +69,7 @@ def test_rule(
         the declaration of the rule excludes (``dtypes=``, ``layouts=``).
     constants : bool
         Check the rule with each array argument constant in turn; with each float too, if there is a
-        forward rule by hand.
+        handwritten forward rule.
     special_points : bool
         Check first and second derivatives again at zeros, ones, ties and equal rows; if differences
         show a kink there, derivatives are not compared.

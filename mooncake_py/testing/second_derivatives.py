@@ -159,7 +159,7 @@ def no_second_derivative(case: Case, error: Exception) -> Exception:
         of=case.title,
         expected="a second derivative, as order=2 requires",
         got=f"{type(error).__name__}: {str(error).splitlines()[0]}",
-        hint="a rule by rrule.register needs a forward rule beside it, by frule.register; a rule "
+        hint="a rule by rrule.register also needs a forward rule, by frule.register; a rule "
         "by from_vjp computes with NumPy alone, or with functions that have rules;\n"
         "or pass order=1: the rule has first derivatives only, and the engine raises an error "
         "where second ones are asked for",

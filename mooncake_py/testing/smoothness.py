@@ -26,7 +26,7 @@ RTOL = 1e-3
 """How far slopes, and curvatures, may differ, relative to the largest of them."""
 
 SHRINKS = 0.5
-"""What shrinks that much with the step is none of the function, but of the differences."""
+"""A jump that shrinks that much with the step is an artefact of differences."""
 
 ROUNDING = 1e-13
 """Of values, relative to the largest; slopes divide it by the step, curvatures by its square."""

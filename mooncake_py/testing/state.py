@@ -1,4 +1,4 @@
-"""What a function reaches besides its arguments: work arrays, counters and caches of globals.
+"""State that a function reaches besides its arguments: work arrays, counters, global caches.
 
 `test_rule` copies the arguments, with what functions among them captured.  Global variables, and
 what hangs on them, are the user's: each call finds them as they were before, and the test leaves

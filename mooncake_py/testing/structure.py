@@ -58,7 +58,7 @@ def walk(
     """Yield `value` and every part inside it, outer parts first, in a fixed order.
 
     A container that occurs again is yielded again, but without its parts; a tuple `by_value` with
-    them, as it is no other than an equal one.
+    them, as equal tuples are interchangeable.
     """
     seen = {} if seen is None else seen
     yield path, value

@@ -252,7 +252,7 @@ def _check_move_sharing(case: _Case) -> None:
 
 def _check_difference(case: _Case) -> None:
     if not all(np.all(np.isfinite(leaf)) for leaf in _leaves(case.value, {})):
-        return  # inf - inf is no number
+        return  # inf - inf is nan
     _expect_same(case.zero, difference(case.value, case.value))
     t = case.random()
     error = increment(difference(add_to_primal(case.value, t), case.value), scale(-1.0, t))
@@ -324,7 +324,7 @@ def _check_increments(case: _Case) -> None:
     _expect_same(expected, rdata(total))
 
 
-# What a check says when it fails, and the check.
+# The message of a check that fails, and the check.
 _CHECKS: dict[str, Callable[[_Case], None]] = {
     "fields() returns the parts themselves, the same at each call": _check_fields_stable,
     "the zero tangent fits its primal: kinds, dtypes, shapes, sharing": _check_zero,

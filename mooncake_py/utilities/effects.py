@@ -1,4 +1,4 @@
-"""What functions of the user change that run in the reverse pass, such as hooks."""
+"""Side effects of user functions that run in the reverse pass, such as hooks."""
 
 from __future__ import annotations
 

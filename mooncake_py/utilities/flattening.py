@@ -21,7 +21,7 @@ __all__ = ["Build", "Flattening", "flatten", "flattened"]
 T = TypeVar("T")
 
 Build = Callable[[ndarray], Any]
-"""What makes a part of the structure of a vector."""
+"""Makes a part of the structure, given the vector."""
 
 
 def flatten(params: T) -> tuple[ndarray, Callable[[ndarray], T]]:

@@ -51,7 +51,7 @@ def gradient(f: Callable[..., Any], *args: Any, params: Params | None = None) ->
     with boundary:
         if params is not None:
             params = as_params(params)
-            # One argument, as parameters that share memory are no separate variables.
+            # One argument, as parameters that share memory are not separate variables.
             return Grads(params, grad(WithoutParameters(f, args))(tuple(params)))
         argnums = tuple(i for i, a in enumerate(args) if not is_constant(a))
         if not argnums and callable(f):

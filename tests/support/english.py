@@ -40,7 +40,7 @@ PHRASES = {
 def pattern(between: str) -> re.Pattern[str]:
     """Return a pattern of all phrases, whose words are separated as `between` says."""
     phrases = (phrase.replace(" ", between) for phrase in PHRASES)
-    return re.compile("|".join(rf"(?<![\w.`/-]){phrase}(?![\w`/(=-])" for phrase in phrases))
+    return re.compile("|".join(rf"(?<![\w.`/-]){phrase}(?![\w`/(=-]| : )" for phrase in phrases))
 
 
 PATTERN = pattern(r"\s+")

@@ -66,7 +66,7 @@ def active_parts(body: Block, active: set[str], groups: Mapping[str, Any]) -> se
     todo = list(found)
     while todo:
         part = todo.pop()
-        # What shares memory goes on once for all arrays that do.
+        # Activity spreads once for all arrays that share memory.
         beside = sharing.pop(groups[part], ()) if part in groups else ()
         more = {*reached.pop(part, ()), *beside} - found
         found |= more
@@ -75,7 +75,7 @@ def active_parts(body: Block, active: set[str], groups: Mapping[str, Any]) -> se
 
 
 def target_of(s: Assign | Let) -> Target:
-    """Return what a statement binds."""
+    """Return the target that a statement binds."""
     return s.target if isinstance(s, Assign) else Name(s.name, place=s.place)
 
 
@@ -86,7 +86,7 @@ def part_of(leaf: Target) -> str:
 
 def flowing(e: Expr) -> Iterator[Name | Load]:
     """Yield the names and elements through which a derivative may flow: none in roundings."""
-    todo = [e]  # by hand: a generator in a generator hands on all that is below it
+    todo = [e]  # a stack, as nested generators pass each item up through all levels
     while todo:
         e = todo.pop()
         if isinstance(e, Name | Load):

@@ -170,7 +170,7 @@ class RegionAdjoint(Sweeper):
     def stored(
         self, s: Assign | Let, root: Expr, lets: list[Let], reads_again: bool
     ) -> list[Statement]:
-        """Return what binds the value, and notes whether it is finite if it was computed.
+        """Return code that binds the value, and notes whether it is finite if it was computed.
 
         A name of ours need not be, unless slopes that are not saved rely on it: see `is_at_hand`.
         """
@@ -226,7 +226,7 @@ class RegionAdjoint(Sweeper):
     def delivered(
         self, target: Target, slopes: dict[Target, Expr], place: Place | None
     ) -> list[Statement]:
-        """Return what gives the cotangent of the target to the operands."""
+        """Return code that adds the cotangent of the target to those of the operands."""
         slot, g = cotangent(target), Name("g")
         back: list[Statement] = [Let("g", slot, place=place)]
         own = slopes.get(target)

@@ -32,7 +32,7 @@ def cotangents(
     contributions: Callable[[Let, Expr, set[str]], Iterable[Contribution]],
     steps: Steps,
 ) -> dict[Target, Expr]:
-    """Return what each active operand receives: a name or a number, or the negative of one.
+    """Return the cotangent of each active operand: a name or a number, or the negative of one.
 
     Parameters
     ----------

@@ -67,7 +67,7 @@ def below(a: float, b: float, y: float) -> float:
 
 
 def valued(value: float, s: float) -> float:
-    """Return a number that has the derivative of another one, which it equals but for rounding."""
+    """Return a number with the derivative of another one, which it equals up to rounding."""
     return value
 
 

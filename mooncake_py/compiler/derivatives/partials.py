@@ -96,7 +96,7 @@ def formulas(f: Any, known: tuple[Const | None, ...]) -> tuple[Expr | None, ...]
 
 
 def declared(f: Any, count: int) -> tuple[Any, ...] | None:
-    """Return what the rule of a function declares, on floats; None if it has no rule for them.
+    """Return the partials that a function's rule declares, on floats; None if it has none there.
 
     That of a function of NumPy is, on floats, that of `math`, at a tenth of the price.
     """

@@ -37,7 +37,7 @@ __all__ = ["Pair", "Sweeper", "Sweeps", "stops", "with_body"]
 
 
 class Sweeps(NamedTuple):
-    """What runs forward, and what runs in the reverse pass."""
+    """The blocks of the forward and of the reverse pass."""
 
     forward: Block
     reverse: Block
@@ -145,7 +145,7 @@ class Sweeper:
         return [forward], [If(test, tuple(backs[0]), tuple(backs[1]), place=s.place)]
 
     def note(self, side: bool, place: Place | None) -> Push:
-        """Return what notes the side of a branch."""
+        """Return code that notes the side of a branch."""
         return Push(INTS, Const(side, place=place), place=place)
 
 

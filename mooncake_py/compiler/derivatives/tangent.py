@@ -97,7 +97,7 @@ class Pushforward:
         return tuple(result)
 
     def applied(self, s: Apply) -> Block:
-        """Return what computes an array, and its tangent."""
+        """Return code that computes an array, and its tangent."""
         raise NotImplementedError
 
     def reduced(self, s: Reduce) -> Block:

@@ -135,7 +135,7 @@ class Symbol:
         return Symbol(Compare((op,), (expression(a), expression(b))), self.paths)
 
     def joined(self, op: str, *others: Any) -> Symbol:
-        """Return the result of an operator on truths; it is one on bits for other numbers."""
+        """Return the result of an operator on booleans; for other numbers, it works on bits."""
         parts = [other.expr for other in (self, *others) if isinstance(other, Symbol)]
         if self.paths is None or self.paths.of_arrays or len(parts) <= len(others):
             raise Untraceable
@@ -209,7 +209,7 @@ _define_operators()
 
 
 def is_truth(e: Expr) -> bool:
-    """Return True for a comparison, or what operators on truths make of some."""
+    """Return True for a comparison, or the result of operators on booleans."""
     return isinstance(e, Compare) or (isinstance(e, Op) and e.op in ("and", "or", "not"))
 
 
@@ -225,7 +225,7 @@ def expression(value: Any) -> Expr:
     raise Untraceable
 
 
-# What a traced function sees of the modules that it uses.
+# Modules as a traced function sees them.
 
 
 class _Globals(dict[str, Any]):

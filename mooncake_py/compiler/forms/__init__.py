@@ -1,1 +1,1 @@
-"""What runs for a region when the types of its inputs are known."""
+"""Code that runs for a region when the types of its inputs are known."""

@@ -50,7 +50,7 @@ __all__ = [
 
 
 class Pattern(NamedTuple):
-    """What decides on a form; inputs that are numbers and arrays in their order.
+    """The key of a form; inputs that are numbers and arrays in their order.
 
     Attributes
     ----------
@@ -253,7 +253,7 @@ def written(special: Special, sweeps: Sweeps, emitter: Emitter) -> Form:
     )  # fmt: skip
 
 
-# What stands in blocks.
+# Constructs made of blocks.
 
 
 def expressions(block: Block) -> Iterator[Expr]:

@@ -76,7 +76,7 @@ CONSTANTS: dict[type, Kinds] = {float: ONE_FLOAT, bool: frozenset({BOOL})}
 
 
 class Types(NamedTuple):
-    """What is inferred for given inputs.
+    """The types inferred for given inputs.
 
     Attributes
     ----------
@@ -399,7 +399,7 @@ def joined(a: Env, b: Env) -> Env:
 
 
 def of_operand(kinds: Kinds) -> str:
-    """Return the type of a number beside slices: there is one of floats."""
+    """Return the type of a number next to slices: there is one of floats."""
     return FLOAT if kinds <= {FLOAT, FLOAT64} else only(kinds)
 
 

@@ -38,7 +38,7 @@ FLAGGED = {flag: MAKE[kind] for kind, flag in FLAGS.items()}
 
 
 def typed(form: Form, bound: dict[str, Any], flags: list[int]) -> dict[str, Any]:
-    """Return what a region binds, of the types that the user's code would see."""
+    """Return the values that a region binds, of the types that the user's code would see."""
     known = dict(zip(form.flagged, flags, strict=True))
     return {
         name: (FLAGGED[known[own]] if own in known else MAKE[kind])(bound[name])

@@ -3,7 +3,7 @@
 Before: any block.  After::
 
     y = x // 2.0        y = quotient(x, 2.0)
-    k = i // 2          k = i // 2               of ints, which are no numbers with a derivative
+    k = i // 2          k = i // 2               of ints, which have no derivative
 """
 
 from __future__ import annotations

@@ -10,7 +10,7 @@ __all__ = ["heading", "shown"]
 
 
 def heading(region: Region) -> str:
-    """Return what tells a loop from others: what it binds to the items, or its test."""
+    """Return a heading that identifies a loop: its target, or its test."""
     loop = region.loop
     if not isinstance(loop, For):
         return f"while {Emitter().text(loop.test)}"

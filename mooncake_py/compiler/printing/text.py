@@ -13,7 +13,7 @@ __all__ = ["define", "forget"]
 
 
 def define(text: str, scope: dict[str, Any]) -> dict[str, Any]:
-    """Run generated definitions in a scope; equal texts are compiled once.
+    """Run generated definitions in a scope; equal sources are compiled once.
 
     They have the builtins as they were: what a program binds one to is meant for its own code.
     """
@@ -23,7 +23,7 @@ def define(text: str, scope: dict[str, Any]) -> dict[str, Any]:
 
 
 def forget() -> None:
-    """Forget all texts, so that what is timed compiles them again."""
+    """Forget all sources, so that timings include compiling them again."""
     _compiled.cache_clear()
 
 

@@ -37,12 +37,12 @@ def deleted_in(function: Any) -> frozenset[str]:
 
 
 def begins(loop: ast.For | ast.While) -> Callable[[Any], bool]:
-    """Return what tells a loop."""
+    """Return a predicate that is true of the loop alone."""
     return lambda node: getattr(node, "body", None) is loop.body
 
 
 def holds(e: ast.expr) -> Callable[[Any], bool]:
-    """Return what tells a statement that evaluates an expression itself."""
+    """Return a predicate: whether a statement itself evaluates `e`."""
 
     def is_it(node: Any) -> bool:
         if not node.lineno <= e.lineno <= (node.end_lineno or e.lineno):

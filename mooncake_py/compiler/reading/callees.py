@@ -107,7 +107,7 @@ class Callee:
         self.classes: list[tuple[weakref.ref[type], str, Any]] = []
 
     def named(self) -> Any:
-        """Return what the program calls, None if nothing is left of it."""
+        """Return the object that the program calls, None if nothing is left of it."""
         return self.standing.named()
 
     def function(self) -> FunctionType | None:
@@ -217,14 +217,14 @@ class Callees:
         return found
 
     def met(self, named: Any) -> Callee:
-        """Return what is known of a function, or of the one that Numba compiled."""
+        """Return the record of a function, or of the one that Numba compiled."""
         for callee in self.every:
             if callee.named() is named and callee not in self.by_name.values():
                 return callee
         return self.added(named)
 
     def named(self, name: str, named: Any) -> Callee:
-        """Return what is known of a function by the name that the region has for it."""
+        """Return the record of a function by the name that the region has for it."""
         if name not in self.by_name:
             self.by_name[name] = self.added(named)
         return self.by_name[name]
@@ -264,7 +264,7 @@ def has_rule(f: Any) -> bool:
 
 
 def held_of(values: tuple[Any, ...] | None) -> tuple[Any, ...]:
-    """Return what to remember of some values."""
+    """Return the objects to remember of some values."""
     return tuple(map(held, values or ()))
 
 
@@ -279,7 +279,7 @@ def same_items(a: dict[str, Any], b: dict[str, Any]) -> bool:
 
 
 def held(value: Any) -> Any:
-    """Return what to remember of a value: weakly, where that can be, as it may hold the callee."""
+    """Return the object to remember of a value: weakly if possible, as it may hold the callee."""
     try:
         return weakref.ref(value)
     except TypeError:

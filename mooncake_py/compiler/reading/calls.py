@@ -189,7 +189,7 @@ class CallReader(ScopeReader):
         return values
 
     def definition_of(self, node: ast.expr) -> Definition:
-        """Return what is read of the function that a name is bound to, assumed from now on."""
+        """Return the definition of the function that a name is bound to, assumed from now on."""
         if isinstance(node, ast.Attribute):
             return self.held(node) if self.method_of(node) is None else self.method(node)
         if not isinstance(node, ast.Name):
@@ -216,7 +216,7 @@ class CallReader(ScopeReader):
         return definition_of(self.callee(self.constant(node.id)))
 
     def given_function(self, node: ast.expr, f: Any) -> Definition:
-        """Return what is read of a function, or a bound method, that is passed to the region."""
+        """Return the definition of a function, or a bound method, that is passed to the region."""
         bound = self.names.bound_method(node)
         if bound is None:
             direct = callee = self.callees.named(dotted(node), self.of_user(f))
@@ -228,7 +228,7 @@ class CallReader(ScopeReader):
         return definition_of(callee)
 
     def object_of(self, node: ast.expr) -> ast.expr | None:
-        """Return what is passed first to what is called, None if that is a function."""
+        """Return the implicit first argument of a call, None if the callee is a function."""
         if isinstance(node, ast.Attribute) and self.method_of(node) is not None:
             return node.value
         if not self.binds(node):
@@ -244,7 +244,7 @@ class CallReader(ScopeReader):
         return self.names.bound_method(node) is not None
 
     def in_region(self, node: ast.expr, ask: Callable[[Any], T]) -> T | None:
-        """Return what is found of a name or an attribute where the region is; None elsewhere."""
+        """Return the answer for a name or an attribute where the region is; None elsewhere."""
         frame = self.frame
         if frame is None:
             return ask(node)
@@ -261,7 +261,7 @@ class CallReader(ScopeReader):
             return self.in_region(given, ask)
 
     def callee(self, f: Any) -> Callee:
-        """Return what is known of a function of the user."""
+        """Return the record of a function of the user."""
         return self.callees.met(self.of_user(f))
 
     def of_user(self, f: Any) -> Any:
@@ -303,7 +303,7 @@ class CallReader(ScopeReader):
         return self.names.class_of(node)
 
     def method(self, node: ast.Attribute) -> Definition:
-        """Return what is read of a method, assumed from now on."""
+        """Return the definition of a method, assumed from now on."""
         found = self.method_of(node)
         assert found is not None
         owner, f = found
@@ -323,7 +323,7 @@ class CallReader(ScopeReader):
         return is_own(self.names.function(node) if bound is None else bound.__func__)
 
     def held(self, node: ast.Attribute) -> Definition:
-        """Return what is read of a function that an attribute of an object is bound to."""
+        """Return the definition of a function that an attribute of an object is bound to."""
         if self.frame is not None:
             scope, given = self.in_caller(node)
             with self.scope(scope):
@@ -337,7 +337,7 @@ class CallReader(ScopeReader):
         return self.given_function(node, self.names.function(node))
 
     def nested_definition(self, name: str) -> Definition | None:
-        """Return what is read of a function that stands in the one around the region, or None."""
+        """Return the definition of a function nested in the one around the region, or None."""
         raise NotImplementedError
 
     def passes(self, frame: Frame, statics: StaticInts, name: str, value: ast.expr) -> bool:

@@ -5,7 +5,7 @@
             return -k * y                       y = y + 0.1 * f(y)  ``C.captured_by(f, 0)`` as `k`
         return f                            return y
 
-Such a function is often made anew for each call, with other variables and the same body.
+Such a function is often created at each call, with other variables and the same body.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ __all__ = ["cell_of"]
 def cell_of(
     function: ast.expr, callee: Callee, name: str, types: tuple[type, ...]
 ) -> ast.expr | None:
-    """Return what reads a captured variable, or a global one of such types; else None.
+    """Return code that reads a captured variable, or a global one of such types; else None.
 
     It is written as an attribute of the function.
     """

@@ -61,7 +61,7 @@ class Definition(NamedTuple):
 
 
 def definition_of(callee: Callee) -> Definition:
-    """Return what is read of a function."""
+    """Return the definition of a function, read from its source."""
     f = callee.function()
     assert f is not None
     try:
@@ -94,7 +94,7 @@ def has_private_names(node: Any) -> bool:
 
 
 def nested_definition(names: Names, found: Bindings, function: Any, name: str) -> Definition | None:
-    """Return what is read of a function that stands in another one, or None.
+    """Return the definition of a function nested in another one, or None.
 
     Parameters
     ----------

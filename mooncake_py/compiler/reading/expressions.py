@@ -93,7 +93,7 @@ class ExpressionReader:
     indices : set of str
         The names that are bound to such elements.
     only_changed : set of str
-        The names of `stored` that operators change, where they are arrays, and nothing binds anew.
+        The names of `stored` that operators change, where they are arrays, and nothing rebinds.
     ways : set of str
         The attributes that lead to objects of which attributes are read: ``p`` of ``o.p.x``.
     """

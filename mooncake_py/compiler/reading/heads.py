@@ -1,4 +1,4 @@
-"""What ``for`` runs over, and the names that it binds.
+"""The iterables of ``for`` loops, and the names that the loops bind.
 
     for i in range(n) | reversed(range(n))          Head("i", [], [])
     for u, v in zip(x, y)                           Head(None, [u, v], [x, y])
@@ -19,7 +19,7 @@ __all__ = ["Head", "head_of", "reversed_range"]
 
 
 class Head(NamedTuple):
-    """What a loop runs over: a range, or arrays whose elements names are bound to."""
+    """The iterable of a loop: a range, or arrays whose elements names are bound to."""
 
     counter: str | None
     targets: list[Any]
@@ -27,7 +27,7 @@ class Head(NamedTuple):
 
 
 def head_of(names: Names, node: ast.For) -> Head:
-    """Return what a loop runs over and what it binds."""
+    """Return the iterable of a loop and the names that it binds."""
     call = node.iter if isinstance(node.iter, ast.Call) else None
     if isinstance(node.target, ast.Name) and (
         names.calls_builtin(node.iter, "range") or reversed_range(names, node.iter) is not None
@@ -64,7 +64,7 @@ def numbered(names: Names, targets: list[ast.expr], given: list[ast.expr]) -> He
 
 
 def reversed_range(names: Names, node: ast.expr) -> ast.Call | None:
-    """Return what ``reversed(range(...))`` goes through backwards, or None."""
+    """Return the range that ``reversed(range(...))`` goes through backwards, or None."""
     if not isinstance(node, ast.Call) or not names.calls_builtin(node, "reversed"):
         return None
     if len(node.args) != 1 or not names.calls_builtin(node.args[0], "range"):

@@ -191,7 +191,7 @@ class LoopReader(AssignmentReader):
         return super().class_of(node) or made_class(self.names, self.found, node.value)
 
     def finish(self) -> dict[str, str]:
-        """Return what is bound; raise if an array was, or was read as a number."""
+        """Return the names bound; raise if one is an array, or was read as a number but is one."""
         passed = {name for name in self.met if named(name) not in self.inputs}
         if passed:  # an unbound name is an error, also of a function that does not read it
             for name in sorted(passed - bound_before(self.definition, self.original)):
@@ -200,7 +200,7 @@ class LoopReader(AssignmentReader):
         if uncertain:  # who asks what is bound before looks through the whole function
             for name in sorted(uncertain & bound_before(self.definition, self.original)):
                 if name in self.counters and not self.statics.holds(load(name, self.place)):
-                    raise Unfit  # what is no int before and one after has two meanings
+                    raise Unfit  # a name that becomes an int only later has two meanings
                 self.given_name(name)  # it may keep its value
         visible = {n for n in self.stored | self.counters if not is_hidden(n) or n == self.total}
         bound = {named(name): name for name in sorted(visible)}

@@ -73,7 +73,7 @@ def made_class(names: Names, found: Bindings, node: ast.expr) -> type | None:
 
 
 class Method:
-    """What a region assumes of an object of which it calls a method."""
+    """A region's assumptions about an object of which it calls a method."""
 
     def __init__(self, cls: type, name: str, callee: Callee) -> None:
         self.cls = weakref.ref(cls)
@@ -92,7 +92,7 @@ class Method:
 
 
 class BoundMethod:
-    """What a region assumes of a method that is passed to it with its object."""
+    """A region's assumptions about a method that is passed to it with its object."""
 
     def __init__(self, callee: Callee) -> None:
         self.callee = callee

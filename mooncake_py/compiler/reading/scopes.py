@@ -74,7 +74,7 @@ class ScopeReader(ExpressionReader):
         return Const(value, place=place)
 
     def captured(self, name: str, types: tuple[type, ...]) -> ast.expr | None:
-        """Return what reads a variable of a function that is passed, in advance; else None.
+        """Return code that reads a variable of a function that is passed, in advance; else None.
 
         It is one that the function captures, or a global one of such types.
         """
@@ -252,7 +252,7 @@ class ScopeReader(ExpressionReader):
         return f
 
     def of_module(self, node: ast.Attribute) -> Any:
-        """Return what a module has under a name, `MISSING` if it is no module."""
+        """Return an attribute of a module, `MISSING` for anything other than a module."""
         assert self.frame is not None
         callee = self.frame.definition.callee
         module = self.names.module(node.value)

@@ -1,1 +1,1 @@
-"""What a region is: the intermediate representation, and what is done with it in every step."""
+"""Regions: the intermediate representation, and the operations on it common to every step."""

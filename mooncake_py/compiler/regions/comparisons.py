@@ -1,4 +1,4 @@
-"""What the comparisons of Python are called in the representation."""
+"""The names of Python's comparisons in the representation."""
 
 from __future__ import annotations
 

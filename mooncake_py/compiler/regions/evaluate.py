@@ -30,7 +30,7 @@ from mooncake_py.compiler.regions.simplify import expressions_of
 __all__ = ["Work", "evaluated", "passes"]
 
 DONE = Call, Compare, Load, Op, Select
-"""What is done one by one where a loop runs as it is written; so are statements."""
+"""Nodes evaluated one by one where a loop runs as it is written; so are statements."""
 
 FUNCTIONS: dict[str, Any] = {
     "range": range, "int": int, "abs": abs, "float": float, "round": round,

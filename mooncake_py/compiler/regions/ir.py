@@ -130,7 +130,7 @@ class Select(Node):
 
 
 class Pop(Node):
-    """What was pushed last."""
+    """The value that was pushed last."""
 
     stack: str
 
@@ -204,7 +204,7 @@ class For(Node):
 class ForAll(Node):
     """Passes that do not depend on one another, for all numbers below the extents.
 
-    But for sums: several passes may add to one target.
+    Sums are an exception: several passes may add to one target.
     """
 
     counters: tuple[str, ...]
@@ -360,7 +360,7 @@ def blocks_of(s: Statement) -> tuple[Block, ...]:
 
 def statements(block: Block) -> Iterator[Statement]:
     """Yield the statements of a block and those within them."""
-    todo = [iter(block)]  # by hand: a generator in a generator hands on all that is below it
+    todo = [iter(block)]  # a stack, as nested generators pass each item up through all levels
     while todo:
         for s in todo[-1]:
             yield s
@@ -397,7 +397,7 @@ def with_test(s: Statement, change: Callable[[Expr], Expr]) -> Statement:
 
 
 def with_value(s: Statement, change: Callable[[Expr], Expr]) -> Statement:
-    """Return a statement that is no block with what it computes changed."""
+    """Return a statement other than a block with its computed expression changed."""
     match s:
         case Assign():
             return Assign(s.target, change(s.value), s.type, place=s.place)

@@ -24,11 +24,11 @@ def __init__(self, {parameters}*, place=None):
 
 @dataclass_transform(frozen_default=True, field_specifiers=(field,))
 class Immutable:
-    """What holds the fields that its class annotates."""
+    """A node whose fields are those that its class annotates."""
 
     _fields: ClassVar[tuple[str, ...]] = ()
     _meaning: ClassVar[Callable[[Any], Any]]
-    """What is compared."""
+    """The values of the fields that comparisons use."""
 
     def __init_subclass__(cls) -> None:
         names = tuple(cls.__annotations__)

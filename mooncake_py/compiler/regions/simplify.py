@@ -86,7 +86,7 @@ def folded(op: str, a: Const, b: Const) -> Expr:
         return Op(op, (a, b))
     try:
         return Const(getattr(operator, op)(a.value, b.value))
-    except OverflowError:  # an int that is no float
+    except OverflowError:  # an int that no float represents
         return Op(op, (a, b))
 
 
@@ -125,7 +125,7 @@ def product(a: Expr, b: Expr) -> Expr:
 
 
 def expressions_of(s: Statement) -> tuple[Expr, ...]:
-    """Return the expressions of a statement that is no block, those of its target too."""
+    """Return the expressions of a statement other than a block, including those of its target."""
     match s:
         case Let() | Count() | Finite() | Push():
             return (s.value,)

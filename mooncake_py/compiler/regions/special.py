@@ -44,7 +44,7 @@ def signature_of(capsule: Any) -> str:
 
 
 def special_symbol(f: Any, count: int) -> str | None:
-    """Return what a ufunc of SciPy is called in compiled text; None for any other function."""
+    """Return the name of a ufunc of SciPy in compiled text; None for any other function."""
     if type(f) is not np.ufunc or getattr(np, f.__name__, None) is f:
         return None
     symbol = f"{SPECIAL}{f.__name__}_{count}"
@@ -57,5 +57,5 @@ def is_special(f: Any) -> bool:
 
 
 def special_capsule(symbol: str) -> Any:
-    """Return what holds the address of a function."""
+    """Return a capsule that holds the address of a function."""
     return capsules().get(symbol)

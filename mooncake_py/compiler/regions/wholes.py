@@ -15,10 +15,10 @@ if TYPE_CHECKING:
 __all__ = ["ACCUMULATED", "CUMULATIVE", "EXTREMA", "SUMS", "Places", "Reduce"]
 
 SUMS = frozenset({"sum", "total", "trace", "einsum", "dot", "inner", "matmul"})
-"""What adds up, in some order: `total` as Python's ``sum`` does, `inner` as ``x @ y``."""
+"""Operations that sum, in some order: `total` as Python's ``sum`` does, `inner` as ``x @ y``."""
 EXTREMA = frozenset({"max", "min", "argmax", "argmin"})
 CUMULATIVE = {"cumsum": ("add", -0.0), "cumprod": ("mul", 1.0)}
-"""What gives all that it computes on the way: by which operator, and from where."""
+"""Operations that give all partial results: the operator, and the starting value."""
 ACCUMULATED = SUMS - {"matmul"}
 """Sums that compiled code adds up in float64, of float32 too."""
 
@@ -39,7 +39,7 @@ class Reduce(Node):
     along : tuple of str
         Some of the counters, in this order.
     value : Expr
-        One of the numbers; what is counted are truths.
+        One of the numbers; or a bool, if they are counted.
     """
 
     op: str

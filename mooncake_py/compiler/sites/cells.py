@@ -12,7 +12,7 @@ __all__ = ["cells_of", "put_back"]
 
 
 def cells_of(a: Any) -> Any:
-    """Return what gives the elements of an array by their indices, as Python's floats if it can.
+    """Return a reader of the elements of an array by index, as Python's floats if possible.
 
     The bytes of an owner may lie elsewhere in the words of the machine than those of its shadow.
     """

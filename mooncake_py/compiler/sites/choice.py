@@ -150,7 +150,7 @@ class Choice:
 
 
 def sizes_of(values: Any) -> tuple[Hashable, ...]:
-    """Return what tells apart values of which derivatives take other times, but for small ones."""
+    """Return a key that separates values with different times, except small ones."""
     return tuple([size_of(value) for value in values])
 
 

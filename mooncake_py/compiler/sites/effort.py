@@ -22,7 +22,7 @@ OF_CALL = 6  # of these take as long as a call of a function that is read into t
 
 
 class Effort:
-    """What the loop of a region has to do.
+    """The work of a region's loop.
 
     Attributes
     ----------

@@ -102,7 +102,7 @@ class Items:
 
     @classmethod
     def behind(cls, source: Any) -> Items:
-        """Return what a region appends to a list, which it does not read."""
+        """Return the items that a region appends to a list, which it does not read."""
         return cls(source, "", [], [], len(source))
 
     @property
@@ -142,7 +142,7 @@ class Items:
 
     @property
     def memory(self) -> Items:
-        """What has the cotangent: no other node shares it."""
+        """The owner of the cotangent: no other node shares it."""
         return self
 
     def shadow(self) -> list[Any]:
@@ -201,7 +201,7 @@ class Pairs:
 
 
 def bytes_copied(a: Any) -> int:
-    """Return what it costs to copy an array or the items of a list, in bytes of an array."""
+    """Return the cost of copying an array or the items of a list, in bytes of an array."""
     return a.nbytes if type(a) is ndarray else len(a) * ITEM_BYTES
 
 

@@ -33,7 +33,7 @@ MISSES = 6  # in a row, after which nothing is compiled
 SAMPLES = 8  # of each way: the first plain ones meet what is new to their sites
 LONG = 3e-4  # seconds of a run from which on what surrounds it does not matter
 FEW = 3  # samples of such runs, of what has no loops
-GAIN = 0.6  # of the time without: on the way back compiled code costs more beside it
+GAIN = 0.6  # of the time without: compiled code costs more on the way back
 HOPE = 2.0  # so many times faster better code may be: it is timed before quick code is left
 SLOWER = 2.0  # than compiled code was: it is no longer left after some such runs in a row
 STRIKES = 4
@@ -47,7 +47,7 @@ COMPILED, TIMED, TIMED_PLAINLY, PLAINLY = range(4)
 
 
 class Met(threading.local):
-    """What a thread has met since somebody asked.
+    """The timings of a thread since somebody asked.
 
     Attributes
     ----------
@@ -217,7 +217,7 @@ class Pace:
     def took(self, seconds: float) -> None:
         """Note how long a run of compiled code took."""
         self._compiled.append(seconds)
-        compiled = self._compiled  # another thread may begin anew meanwhile
+        compiled = self._compiled  # another thread may start over meanwhile
         if self.has_loops and len(compiled) >= SAMPLES and min(compiled) > LONG:
             self._is_decided = True
 
@@ -236,7 +236,7 @@ class Pace:
 
     def _compare(self, seconds: float) -> None:
         """Decide, after enough runs of either way."""
-        plain = self._plain  # another thread may begin anew meanwhile
+        plain = self._plain  # another thread may start over meanwhile
         plain.append(seconds)
         best = min(self._compiled, default=0.0)
         enough = SAMPLES if best <= LONG else FEW
@@ -251,7 +251,7 @@ class Pace:
             self._remember(self._limit if self.is_left else 0.0)
 
     def _watch(self, seconds: float) -> None:
-        """Measure anew if what was left takes far longer than compiled code took."""
+        """Measure again if code left uncompiled takes far longer than compiled code took."""
         self._strikes = self._strikes + 1 if seconds > self._limit else 0
         if self._strikes >= STRIKES:
             self._strikes = 0
@@ -270,9 +270,8 @@ class Paces(dict[type, Pace]):
     hasten : callable
         See `Pace`.
     before : callable, optional
-        Returns what another process has remembered for a type of contexts, None if nothing.
+        Returns the findings of another process for a type of contexts, None if there are none.
     remember : callable, optional
-        Is told a type of contexts, and what a pace remembers.
     """
 
     def __init__(

@@ -19,7 +19,7 @@ def pull_region(entry: tuple[Any, ...]) -> None:
     if all(node.grad is None for node in nodes) and not any(y.grad for y in outputs):
         return
     for node in nodes:
-        node.shadow()  # may lay out anew what another one shares
+        node.shadow()  # may lay out again what another one shares
     shadows = [node.shadow() for node in nodes]
     cells = [*map(cells_of, read), *map(cells_of, shadows)]
     grads = [y.grad for y in outputs]

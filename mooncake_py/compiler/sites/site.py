@@ -56,7 +56,7 @@ if TYPE_CHECKING:
 __all__ = ["Site", "cells_of", "typed"]
 
 UNUSUAL = ArithmeticError, LookupError, NameError, TypeError, ValueError, Warning
-"""What numbers and elements raise; anything else comes from outside, such as from a signal."""
+"""Exceptions that numbers and elements raise; others come from outside, as from a signal."""
 BYTES = 256  # to be copied for each pass, at most: what the log of an element takes
 SMALL = 1 << 14  # bytes that may be copied where nothing tells how often a loop runs
 
@@ -116,13 +116,13 @@ class Site:
         return frozenset(filter(is_tangent, (*self.region.inputs, *self.region.bound)))
 
     def called(self, name: str) -> str:
-        """Return what the user's code calls a variable, or what it is the tangent of."""
+        """Return the name of a variable, or of its primal, in the user's code."""
         while is_tangent(name):
             name = name.partition("_")[2]
         return self.region.bound.get(name, name.removeprefix("u_"))
 
     def forms(self) -> Iterator[str]:
-        """Yield the texts of the forms made so far."""
+        """Yield the sources of the forms made so far."""
         for form in list(self._forms.values()):
             if form is not None:
                 yield form.text
@@ -207,7 +207,7 @@ class Site:
     def prepared(
         self, ctx: Tracking, functions: Any, steps: Any, inputs: dict[str, Any]
     ) -> tuple[Form, range | None, dict[str, Any]] | None:
-        """Return what runs: a form, and its steps and inputs; None if no form serves."""
+        """Return a form to run, its steps and its inputs; None if no form fits."""
         steps = self.steps(steps, inputs)
         if not self.is_worth(steps, inputs):
             return None
@@ -279,9 +279,9 @@ class Site:
             return None  # the loop raises it
 
     def is_worth(self, steps: range | None, inputs: dict[str, Any]) -> bool:
-        """Return True if the loop runs, and what is copied before is not far too large.
+        """Return True if the loop runs, and the copies made before are not far too large.
 
-        That are arrays that are written, and all lists that are read.
+        Copied are the arrays that are written, and all lists that are read.
         """
         if steps is not None and not steps:
             return False  # results are of the types that they have after a pass: see `infer`

@@ -33,7 +33,7 @@ class Trials:
         self.failed = 0
         self._passed = 0
         self._wait = FIRST
-        # What a rehearsal of a part did, the second run of the part must do too.
+        # The second run of a part must repeat the actions of its rehearsal.
         self._is_kept = False
         self._is_over = False
 

@@ -55,7 +55,7 @@ class TriedLoop:
         return self.site.is_given
 
     def forms(self) -> Iterator[str]:
-        """Yield the texts of the forms made so far."""
+        """Yield the sources of the forms made so far."""
         yield from self.site.forms()
 
     def run(self, ctx: Language, functions: Any, values: Any) -> Any:
@@ -127,7 +127,7 @@ class TriedComprehension:
         return True
 
     def value(self, ctx: Language, functions: Any, values: Any) -> tuple[Any] | None:
-        """Return what is made, in a tuple; None if it must be made as it is written."""
+        """Return the result, in a tuple; None if it must be computed as it is written."""
         found = self.loop.run(ctx, functions, values)
         made = None if self.place is None else values[self.place]
         if type(found) is tuple:
@@ -137,7 +137,7 @@ class TriedComprehension:
         return None
 
     def same(self, made: tuple[Any]) -> tuple[Any]:
-        """Return what was made as it is written, compared with what has run beside, if any has.
+        """Return the result of the code as written, compared with that of the form, if it has run.
 
         What a generator yields is a list then.
         """

@@ -128,7 +128,7 @@ def either(
 
 
 def tried(in_text: Callable[[], T | None]) -> T | None:
-    """Return what text gives; a failure of it is never one of the derivative."""
+    """Return the result of the text; its failures are never those of the derivative."""
     try:
         return in_text()
     except Exception:  # the general way runs, and says what is wrong

@@ -57,7 +57,7 @@ VALUE = attrgetter("value")
 
 
 class Received(NamedTuple):
-    """What the active operands of a statement receive.
+    """The cotangents of a statement's active operands.
 
     Attributes
     ----------
@@ -82,7 +82,7 @@ class Adjoint:
     ----------
     plan : Plan
     careful : bool
-        Whether a zero cotangent stays zero beside what is not finite.
+        Whether a zero cotangent stays zero next to numbers that are not finite.
     """
 
     def __init__(self, plan: Plan, careful: bool = False) -> None:
@@ -91,7 +91,7 @@ class Adjoint:
         self.spreads = True  # the cotangent of a sum
 
     def received(self) -> Received:
-        """Return what the active operands receive for the cotangent g of the value."""
+        """Return the cotangents of the active operands for the cotangent g of the value."""
         return finished(*self.by_operations(), self.plan.augments)
 
     def by_operations(self) -> tuple[Steps, dict[int, Expr]]:
@@ -129,7 +129,7 @@ class Adjoint:
         return steps, {k: along(steps.of, total)}
 
     def totals(self, steps: Steps, seed: Expr) -> dict[int, Expr]:
-        """Return what each active operand receives, not yet fitted to its shape."""
+        """Return the cotangent of each active operand, not yet fitted to its shape."""
         self.steps = steps
         active = {f"v{k}" for k in self.plan.active}
         core = self.plan.core
@@ -137,7 +137,7 @@ class Adjoint:
         return {int(part_name(leaf)[1:]): d for leaf, d in found.items()}
 
     def contributions(self, let: Let, d: Expr, receiving: set[str]) -> Iterable[Contribution]:
-        """Return what the operands of an operation receive: a number beside an array a sum."""
+        """Return the cotangents of an operation's operands: of a number next to an array, a sum."""
         e = let.value
         if is_sum(e):
             (a,) = parts_of(e)
@@ -162,13 +162,13 @@ class Adjoint:
         return [(a, self.of_dtype(let, a, c)) for a, c in found] if self.plan.is_mixed else found
 
     def of_dtype(self, let: Let, a: Expr, c: Expr) -> Expr:
-        """Return what an operand receives: the real part if it is real beside complex ones."""
+        """Return the cotangent of an operand: the real part if it is real next to complex ones."""
         if not self.plan.is_complex(Name(let.name)) or self.plan.is_complex(a):
             return c
         return along(lambda c: Op("real", (c,)), c)
 
     def of_parts(self, let: Let, d: Expr, receiving: set[str]) -> Iterable[Contribution]:
-        """Return what the operands of an elementwise operation receive, not fitted to them."""
+        """Return the cotangents of an elementwise operation's operands, not fitted to them."""
         if is_conjugate(let.value):
             is_complex = self.plan.is_complex(let.value)
             return [(parts_of(let.value)[0], along(conjugate, d) if is_complex else d)]
@@ -185,7 +185,7 @@ class Adjoint:
         ]
 
     def of_shape(self, let: Let, a: Expr, c: Expr) -> Expr:
-        """Return what an operand receives, fitted to its shape beside reductions."""
+        """Return the cotangent of an operand, fitted to its shape next to reductions."""
         plan = self.plan
         alone = len(set(filter(plan.is_array, parts_of(let.value)))) < 2
         changed = plan.by_operator and let is plan.core.lets[-1] and (plan.whole or a == Name("v0"))
@@ -206,7 +206,7 @@ class Adjoint:
         return Op("fitted", (c, shape_of(a)))
 
     def of_product(self, e: Expr, d: Expr) -> Iterable[Contribution]:
-        """Return what the factors of a product of vectors or matrices receive."""
+        """Return the cotangents of the factors of a product of vectors or matrices."""
         a, b = parts_of(e)
         left, right = adjoints_of(e)
         if self.careful:
@@ -217,7 +217,7 @@ class Adjoint:
         ]
 
     def of_inner(self, e: Expr, d: Expr) -> Iterable[Contribution]:
-        """Return what two vectors receive whose inner product is a number.
+        """Return the cotangents of two vectors whose inner product is a number.
 
         NumPy multiplies an array by another one in less time than by a number, even of no axes.
         """
@@ -279,8 +279,8 @@ def cost(found: tuple[Steps, dict[int, Expr]]) -> int:
 def is_of_one_array(plan: Plan) -> bool:
     """Return True for one active operand, of the shape of the result or of what is summed.
 
-    Not where a derivative may be a mask, which is no number to add to others, nor where there is a
-    sum beside arrays.
+    Not where a derivative may be a mask, which cannot be added to others, nor where a sum is an
+    operand next to arrays.
     """
     sums = len(plan.core.sums)
     if sums != (plan.whole is None) or (plan.whole is not None and plan.target is not None):
@@ -293,7 +293,7 @@ def is_of_one_array(plan: Plan) -> bool:
 
 
 def finished(steps: Steps, totals: dict[int, Expr], augments: bool) -> Received:
-    """Return what was computed, operations in one expression where a result is read once."""
+    """Return the computed cotangents; operations are joined where a result is read once."""
     lets = list(steps.lets)
     values = {let.name: let.value for let in lets}
     own = totals.get(0)
@@ -355,7 +355,7 @@ def is_masked_g(e: Expr) -> bool:
 def checks(received: Received) -> list[str]:
     """Return the names that must be finite, or the careful adjoint runs.
 
-    The cotangent that comes in must be so beside a choice: what was not chosen receives none of it.
+    So must the incoming cotangent be next to a choice: the operand not chosen receives none of it.
     Sums tell of it too, and are looked at in less time.
     """
     steps, totals = received.steps, received.totals.values()
@@ -374,7 +374,7 @@ def checks(received: Received) -> list[str]:
 
 
 def tests(received: Received, plan: Plan) -> list[str]:
-    """Return the tests of which one fails if a zero cotangent may have met what is not finite."""
+    """Return tests, one of which fails if a zero cotangent may have met inf or nan."""
     nonzero, finite = risks(received, plan)
     return [*nonzero, *map(test_of, paired(finite, received, plan))]
 
@@ -418,7 +418,7 @@ def paired(names: list[str], received: Received, plan: Plan) -> list[tuple[str, 
 
 
 def unsigned(e: Expr) -> Expr:
-    """Return what is negated, or the expression itself."""
+    """Return the operand of a negation, or the expression itself."""
     return e.args[0] if isinstance(e, Op) and e.op == "neg" else e
 
 
@@ -474,7 +474,7 @@ def descriptions_in(lets: Iterable[Let]) -> set[str]:
 
 
 def like(a: Expr) -> Name:
-    """Return what tells the shape of an operand."""
+    """Return the name that tells the shape of an operand."""
     assert isinstance(a, Name)
     return Name(f"like_{a.name}")
 

@@ -259,7 +259,7 @@ class ArrayForm:
 
     @property
     def saved(self) -> list[str]:
-        """What the adjoint reads."""
+        """The values that the adjoint reads."""
         return [] if self.pull is None else self.pull.saved
 
     @property
@@ -269,7 +269,7 @@ class ArrayForm:
 
     @property
     def masks(self) -> dict[str, list[Let]]:
-        """What works out shares, by the operation that it comes before."""
+        """The shares to be computed, by the operation that they precede."""
         return {} if self.pull is None else self.pull.masks
 
     def checks_of_value(self, value: Expr) -> list[str]:
@@ -321,7 +321,7 @@ class ArrayForm:
         wrong += self.misshapen([k for k in self.plan.full if f"v{k}" != first])
         return [*lines, f"shape = {first}.shape", *choosing(wrong)]
 
-    # What is given back.
+    # The results.
 
     def give(self, value: Expr) -> list[str]:
         """Return the lines that register and return the value of an expression."""
@@ -346,7 +346,7 @@ class ArrayForm:
             f"C.record(({', '.join(self.pull.entry())}))", "return y",
         ]  # fmt: skip
 
-    # What is written.
+    # The writes.
 
     def store(self, value: Expr) -> list[str]:
         """Return the lines that write, and record what is undone and the adjoint.
@@ -451,7 +451,7 @@ def array_form(
     on : tuple of (int, bool)
         Which arrays are active, by their positions among the values.
     choose, otherwise : callable
-        The way that finds the form for other kinds, and the one that always serves.
+        The way that finds the form for other kinds, and the one that always works.
     """
     found = printed(core, kinds, on, registry.version())
     if found is None:
@@ -488,7 +488,7 @@ def bases_of(statement: Statement) -> tuple[int, ...]:
 
 
 def operands_of(let: Let) -> list[Name]:
-    """Return the operands of an operation that are no numbers which are written down."""
+    """Return the operands of an operation other than literal numbers."""
     return [part for part in parts_of(let.value) if isinstance(part, Name)]
 
 

@@ -31,7 +31,7 @@ __all__ = ["PullWriter"]
 
 
 DESCRIPTIONS = {"like": "like({})", "shape": "{}.shape"}
-"""What tells the shape of an operand or a result, and is kept in its place."""
+"""Expressions for the shape of an operand or a result, kept in its place."""
 AGAIN = {"like": "{}", "shape": "{}.shape"}
 """The same where it is there itself."""
 
@@ -123,7 +123,7 @@ class PullWriter:
         return ["shape"] if self.plan.core.sums else []
 
     def entry(self) -> list[str]:
-        """Return what the entry holds, after the function that reverses it."""
+        """Return the items of the entry, after the function that reverses it."""
         is_output = self.plan.target is None
         out = [] if not is_output else ["y" if self.plan.whole is None else "out"]
         values = [
@@ -255,10 +255,10 @@ class PullWriter:
             return bool(raw)
         return len(raw) > 1 or (len(others) > 1 and raw not in ([], [Name("g")]))
 
-    # What is added where.
+    # The additions to cotangents.
 
     def deliveries(self, received: Received, together: dict[str, Any]) -> list[str]:
-        """Return the lines that add the cotangents; one that serves two operands is copied."""
+        """Return the lines that add the cotangents; one shared by two operands is copied."""
         plan, totals = self.plan, received.totals
         text = ArrayText(self.scope, together)
         result: list[str] = []

@@ -1,4 +1,4 @@
-"""Print expressions on arrays, and what serves their cotangents, as Python.
+"""Print expressions on arrays, and on their cotangents, as Python.
 
 Op("summed", (Op("mul", (g, v1)),))             inner(g, v1)
 Op("fitted", (Op("mul", (g, v1)), shape0))      reduced(g, v1, shape0)

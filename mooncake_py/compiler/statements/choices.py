@@ -50,7 +50,7 @@ def adjoint_of_choice() -> Callable[..., Any] | None:
 
 
 def adjoints_of_choice(e: Expr, d: Expr) -> tuple[Expr, Expr]:
-    """Return what both operands of a choice receive."""
+    """Return the cotangents of both operands of a choice."""
     assert isinstance(e, Call)
     both = Call(adjoint_of_choice(), (d, e.args[0], Const(None), Const(None)))
     return Call(FIRST, (both,)), Call(SECOND, (both,))
@@ -74,7 +74,7 @@ def is_selection(e: Expr) -> bool:
 
 
 def shares_of(e: Expr) -> Callable[..., Any] | None:
-    """Return what evaluates the partial derivatives of a selection together, if it is one."""
+    """Return a function of both partial derivatives of a selection, None for other expressions."""
     partials = declared(e)
     first = partials[0] if partials else None
     return first.both if type(first) is AtOnce else None
@@ -88,7 +88,7 @@ def tangent_of_selection(e: Expr, a: Expr | None, b: Expr | None) -> Expr:
 
 @lru_cache(maxsize=64)
 def selected_by(shares: Callable[..., Any]) -> Callable[..., Any]:
-    """Return what chooses between two tangents, as operands were chosen; those that tie share."""
+    """Return a function that chooses between two tangents as between operands; ties share."""
 
     def selected(ta: Any, tb: Any, a: Any, b: Any) -> Any:
         share, rest = shares(a, b)

@@ -1,8 +1,8 @@
 """Statements on complex arrays, which may have real operands too: ``z[m] = z[m] ** 2 + c[m]``.
 
 The inner product is Re<., .>: a cotangent is multiplied by the conjugate of a partial derivative,
-and what is real receives the real part.  Partial derivatives that are no arithmetic are evaluated
-and multiplied as in the general way: those of a function that is not holomorphic are two.
+and a real operand receives the real part.  Partial derivatives that are not arithmetic are
+evaluated and multiplied as in the general way: functions that are not holomorphic have two.
 """
 
 from __future__ import annotations
@@ -113,7 +113,7 @@ def conjugated(e: Expr, names: Collection[str]) -> Expr:
     return Op("conj", (e,))
 
 
-# What the generated functions call.
+# The functions that the generated functions call.
 
 
 def finite(d: Any) -> bool:

@@ -27,7 +27,7 @@ def form_on_constants(
     kinds : dict of int to type
         Of each operand, by its number.
     choose, otherwise : callable
-        The way that finds the form for other kinds, and the one that always serves.
+        The way that finds the form for other kinds, and the one that always works.
     """
     statement = core.statement
     if not all(t is int or t is float for t in kinds.values()) or statement.has_complex:

@@ -32,7 +32,7 @@ __all__ = ["OnItems", "on_items"]
 
 SERVED = frozenset({ndarray, Active, float, np.float64})
 KEYS = {list: frozenset({int}), tuple: frozenset({int}), dict: frozenset({int, str})}
-"""What may be indexed, and by what."""
+"""The containers that may be indexed, and the types of the indices."""
 STORES = frozenset({list, dict})
 
 
@@ -95,7 +95,7 @@ class OnItems:
         return texts and (*texts, *(f"{texts[base]}[{texts[index]}]" for base, index in self.pairs))
 
     def finish(self, y: Any, ctx: Language, functions: Any, values: Any) -> Any:
-        """Store what a form has computed; where none serves, run as it is written."""
+        """Store the result of a form; if none fits, run the statement as it is written."""
         if y is Elsewhere:
             return self.site.otherwise(ctx, functions, values)
         if self.target is None:
@@ -109,7 +109,7 @@ class OnItems:
 def reader(
     pairs: tuple[tuple[int, int], ...], target: Any, changed: int | None
 ) -> tuple[Any, Callable[..., Way]]:
-    """Return what returns values with the items, and what makes the way of a site.
+    """Return a reader of values with the items, and a maker of the way of a site.
 
     The first returns None if something else is indexed, the target is something else, or an array
     would be changed in place; the way then lets the site choose.

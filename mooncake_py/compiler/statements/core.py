@@ -100,7 +100,7 @@ class Core:
 
     @cached_property
     def roles(self) -> tuple[set[str], set[str]]:
-        """What is contracted, and what other operations read: names."""
+        """The names that are contracted, and those that other operations read."""
         contracted: set[str] = set()
         elementwise: set[str] = set()
         for let in self.lets:

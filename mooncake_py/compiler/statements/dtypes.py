@@ -1,7 +1,7 @@
 """The dtypes of arrays that statements are for, and what their forms call.
 
 float64         every statement
-float32         elementwise functions and choices; numbers beside the arrays are Python's, so that
+float32         elementwise functions and choices; numbers next to the arrays are Python's, so that
                 NumPy computes in float32
 complex128      the same, with real arrays of float64 among the operands
 """
@@ -34,22 +34,22 @@ from mooncake_py.runtime.values import FLOAT64
 __all__ = ["NAMES", "SCOPES", "beside_complex", "dtype_of", "has_tangent", "is_simple"]
 
 NAMES = {FLOAT64: "FLOAT64", FLOAT32: "FLOAT32", COMPLEX128: "COMPLEX128"}
-"""What the generated functions call dtypes."""
+"""The names of dtypes in the generated functions."""
 SCOPES: dict[np.dtype[Any], dict[str, Any]] = {
     FLOAT64: SCOPE,
     FLOAT32: {**SCOPE, **single.SCOPE},
     COMPLEX128: {**SCOPE, **of_complex_arrays.SCOPE},
 }
-"""What the generated functions call, by the dtype of the statement."""
+"""The names that the generated functions call, by the dtype of the statement."""
 BESIDE = {
     FLOAT32: frozenset({float, int, Active}),
     COMPLEX128: frozenset({float, int, np.float64, Active, *NUMBERS}),
 }
-"""The types of numbers beside arrays that are not all of float64."""
+"""The types of numbers next to arrays that are not all of float64."""
 
 
 def dtype_of(values: Iterable[Any]) -> np.dtype[Any] | None:
-    """Return the dtype of a statement on some values, None if it is not served."""
+    """Return the dtype of a statement on some values, None if it is not supported."""
     found: dict[int, np.dtype[Any]] = {}
     for v in values:
         if type(v) is ndarray:

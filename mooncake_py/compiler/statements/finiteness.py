@@ -114,7 +114,7 @@ def numbers_behind(
     Returns
     -------
     frozenset of str or None
-        None for what is no such multiple.
+        None for anything other than such a multiple.
     """
     if name == "g":
         return frozenset({name})

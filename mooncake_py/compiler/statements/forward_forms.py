@@ -64,7 +64,7 @@ if T{p} is {wrong}:
 
 
 class Pattern(NamedTuple):
-    """What decides on a form.
+    """The key of a form.
 
     Attributes
     ----------
@@ -164,7 +164,7 @@ def computation(
 
 
 def tests_of(factors: list[Factor] | None) -> str:
-    """Return what tells that no zero of a tangent meets an infinite factor, or the reverse."""
+    """Return tests that no zero of a tangent meets an infinite factor, or the reverse."""
     if factors is None:
         return "is_finite(t)"
     tests = [
@@ -199,10 +199,10 @@ class ForwardForm:
         The operator that changes an array in place, empty if nothing or all of it is written.
     pattern : Pattern
     choose, otherwise : callable
-        The way that finds the form for other patterns, and the one that always serves.
+        The way that finds the form for other patterns, and the one that always works.
     """
 
-    marker = "C.pushes and C.plain"  # what contexts have in which it serves
+    marker = "C.pushes and C.plain"  # attributes of contexts in which it works
     look_up = "tangent_of"
 
     def __init__(
@@ -335,7 +335,7 @@ class ForwardForm:
         return [*operands, *(f"d{k}" for k in self.operands)]
 
     def exactly(self, *args: Any) -> Any:
-        """Return a tangent in which zeros are exact beside what is not finite."""
+        """Return a tangent in which zeros are exact next to numbers that are not finite."""
         with Unheard():
             return self.exact(*args)
 
@@ -421,7 +421,7 @@ class ForwardForm:
             return f"d{k} = {through(part, f'T{part[0]}[a{part[1]}]')}"
         return f"d{k} = a{part}.grad" if self.kinds[part] is Active else f"d{k} = T{part}"
 
-    # What follows it.
+    # The statements after it.
 
     def given(self, moves: bool) -> list[str]:
         """Return the line that gives back a value with its tangent."""
@@ -433,7 +433,7 @@ class ForwardForm:
         old = "v0" if self.statement.augments and not self.statement.into else f"{o}[{i}]"
         unusual = [f"{o}.base is not None and has_overlaps({o})"]
         if self.statement.into or (self.statement.augments and not self.op):
-            # What is computed anew is written in place by NumPy, which says so where it cannot.
+            # A recomputed value is written in place by NumPy, which raises where it cannot.
             unusual.append(f"shape_of(y) != shape_of({old})")
         if self.statement.into:  # NumPy has other loops for results in steps: other last bits
             unusual.append(f"not {o}[{i}].flags.c_contiguous")

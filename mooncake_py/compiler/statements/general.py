@@ -33,7 +33,7 @@ def elsewhere(ctx: Language, functions: Any, values: Any) -> Any:
 
 
 def one_by_one(statement: Statement) -> Way:
-    """Return what computes an expression operation by operation, generated when it first runs."""
+    """Return a function that computes an expression operation by operation, generated lazily."""
     known: list[Way] = []
 
     def way(ctx: Language, functions: Any, values: Any) -> Any:
@@ -78,7 +78,7 @@ def text_of_part(part: Part) -> str:
 
 
 def general_way(statement: Statement) -> Way:
-    """Return what runs a whole statement operation by operation."""
+    """Return a function that runs a whole statement operation by operation."""
     e, target = statement.value, statement.target
     if target is None:
         return one_by_one(statement)
@@ -93,7 +93,7 @@ def general_way(statement: Statement) -> Way:
 
 
 def comparing(op: str, left: Way, right: Way) -> Way:
-    """Return what compares two values."""
+    """Return a function that compares two values."""
 
     def compare(ctx: Language, functions: Any, values: Any) -> Any:
         return getattr(ctx, op)(left(ctx, functions, values), right(ctx, functions, values))
@@ -102,7 +102,7 @@ def comparing(op: str, left: Way, right: Way) -> Way:
 
 
 def writing_out(function: int, args: list[Way], target: Place) -> Way:
-    """Return what calls a function that writes to a target by ``out=``."""
+    """Return a function that calls another one, which writes to a target by ``out=``."""
 
     def run(ctx: Language, functions: Any, values: Any) -> Any:
         given = [way(ctx, functions, values) for way in args]
@@ -116,7 +116,7 @@ def writing_out(function: int, args: list[Way], target: Place) -> Way:
 
 
 def writing(target: Place, method: str | None, value: Way) -> Way:
-    """Return what computes a value and writes it to a target, in place by a method if it is given.
+    """Return a function that computes a value and writes it, in place by a method if it is given.
 
     Parameters
     ----------
@@ -138,7 +138,7 @@ def writing(target: Place, method: str | None, value: Way) -> Way:
 
 
 def changing(o: int, i: int, method: str, value: Way) -> Way:
-    """Return what changes elements in place."""
+    """Return a function that changes elements in place."""
 
     def change(ctx: Language, functions: Any, values: Any) -> None:
         if type(values[o]) is ndarray and are_plain(ctx, values):
@@ -175,7 +175,7 @@ def are_plain(ctx: Language, values: Any) -> bool:
 
 
 def rebinding(position: int, method: str | None, value: Way) -> Way:
-    """Return what changes a value in place, or computes a new one of a number."""
+    """Return a function that changes a value in place, or computes a new one of a number."""
     assert method is not None
 
     def run(ctx: Language, functions: Any, values: Any) -> Any:

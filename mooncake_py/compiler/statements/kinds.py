@@ -39,8 +39,8 @@ class Kinds(NamedTuple):
     ----------
     operands : tuple
         For each `FULL` if it is an array of the shape of the result, `PART` if it is one that is
-        broadcast, `ANY` if it is one beside reductions, one of `FACTORS` if it is in a product of
-        matrices, one of `FULL_FACTORS` if it is in such a product and beside it, `ELEMENT`, or the
+        broadcast, `ANY` if it is one next to reductions, one of `FACTORS` if it is in a product of
+        matrices, one of `FULL_FACTORS` if it is also used outside such a product, `ELEMENT`, or the
         type of a number.
     whole : bool or None
         Whether the value has the shape of the result; else it is broadcast into the target.  None
@@ -66,7 +66,7 @@ class Kinds(NamedTuple):
 
 
 def kinds_of(core: Core, operands: list[Any], values: Any) -> Kinds | None:
-    """Return the kinds of operands and value; None if no form can serve.
+    """Return the kinds of operands and value; None if no form can be used.
 
     Raises
     ------
@@ -180,7 +180,7 @@ def kind_of(core: Core, k: int, value: Any, shape: Any) -> Any:
 
 
 def kind_name(kind: Any) -> str:
-    """Return how the kind of an operand is named beside a form."""
+    """Return the name of an operand's kind in the text of a form."""
     if isinstance(kind, str):
         return kind
     active = kind is not float and kind.__name__ == "float"  # as `Active` calls itself

@@ -34,7 +34,7 @@ class Chosen:
 
 
 def kept(pair: tuple[Any, Any]) -> Any:
-    """Return what is kept of two shares; the second one is None if it is the rest."""
+    """Return the shares to keep; the second one is None if it is the rest."""
     first, second = pair
     if second is not None:
         return pair

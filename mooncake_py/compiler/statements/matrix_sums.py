@@ -56,7 +56,7 @@ class Layout(NamedTuple):
 def matrix_sum(
     d: Any, factor: ndarray, shape: Shape, axis: Axes = None, keepdims: bool = False
 ) -> Any:
-    """Return what an operand receives from the sum along axes of its product with a factor.
+    """Return the cotangent of an operand of a product with a factor, summed along axes.
 
     Parameters
     ----------
@@ -107,7 +107,7 @@ def layout_of(d: Shape, factor: Shape, shape: Shape, axis: Axes) -> Layout | Non
     of_factor = {k for k in long if factor_sizes[k] != 1}
     of_result = {k for k in long if sizes[k] != 1}
     rows, inner, columns = of_d - of_factor, of_d - of_result, of_factor - of_d
-    # What belongs to all is no matrix; what belongs to one is summed, or repeated.
+    # Axes of all operands do not make a matrix; axes of one are summed, or repeated.
     if of_d & of_factor & of_result or columns - of_result or not of_d | of_factor >= of_result:
         return None
     if not inner:

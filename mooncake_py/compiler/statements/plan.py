@@ -186,7 +186,7 @@ class Plan:
 
     @property
     def by_operator(self) -> bool:
-        """Whether an operator changes the target, and is no operation of its own."""
+        """Whether an operator changes the target, and is not an operation of its own."""
         return self.augments and not self.statement.into
 
     def watched(self, write: list[str]) -> tuple[list[str], list[str]]:
@@ -270,7 +270,7 @@ class Plan:
         return keeps(e.function, self.dtype)
 
     def is_as_in_place(self) -> bool:
-        """Return True if what is computed anew has the bits of what is computed in place.
+        """Return True if recomputing gives the same bits as computing in place.
 
         NumPy has another loop for products of complex numbers in place, with other last bits.
         """
@@ -302,10 +302,10 @@ class Plan:
 
     @cached_property
     def consumed(self) -> list[str]:
-        """What must have the shape of the result.
+        """Operands that must have the shape of the result.
 
-        That are the products of matrices that are operands of other operations, if arrays, and
-        beside arrays what is summed.
+        They are products of matrices that are operands of other operations, if arrays, and sums
+        next to arrays.
         """
         _, elementwise = self.core.roles
         names = [let.name for let in self.core.contractions]
@@ -317,7 +317,7 @@ class Plan:
 
     @property
     def value(self) -> Expr:
-        """What is written or given back; of an augmented assignment the change."""
+        """The value written or returned; of an augmented assignment the change."""
         return self.core.change if self.by_operator else self.core.root
 
     def factor_of_outer(self, e: Expr | None) -> str | None:
@@ -363,7 +363,7 @@ class Plan:
         return Name(let.name)
 
     def reached(self) -> set[str]:
-        """Return what a cotangent of the value comes to: nothing within ``int(...)``."""
+        """Return the names that a cotangent of the value reaches: none within ``int(...)``."""
         root = self.core.root
         found = {root.name} if isinstance(root, Name) else set[str]()
         for let in reversed(self.core.lets):

@@ -112,8 +112,8 @@ class Reader:
         Raises
         ------
         Unusual
-            If a value is neither a number nor an array of a dtype that is served, or an index is
-            none that is served.
+            If a value is neither a number nor an array of a supported dtype, or an index is not a
+            supported one.
         """
         primals, tangents = list(values), [None] * len(values)
         others = self.has_complex
@@ -155,12 +155,12 @@ class Reader:
         return Values(primals, tangents, moving, *(self.dtypes(values) if others else REAL))
 
     def dtypes(self, values: Any) -> tuple[np.dtype[Any], frozenset[int]]:
-        """Return the dtype of the statement, and what is complex.
+        """Return the dtype of the statement, and the operands that are complex.
 
         Raises
         ------
         Unusual
-            If it is not served.
+            If it is not supported.
         """
         read = [values[p] for p in (*self.bases, *self.names)]
         dtype = beside_complex(dtype_of(read)) if self.has_complex else dtype_of(read)
@@ -349,7 +349,7 @@ class Push:
         return result
 
     def check(self, core: Core, dtype: np.dtype[Any], complexes: frozenset[int]) -> None:
-        """Raise if the tangent of a value of such a dtype is not served.
+        """Raise if the tangent of a value of such a dtype is not supported.
 
         Raises
         ------

@@ -76,7 +76,7 @@ def tangent_of(
     steps : Steps
         Takes what is computed; it may read the results of the operations.
     careful : bool
-        Whether a zero tangent stays zero beside what is not finite.
+        Whether a zero tangent stays zero next to numbers that are not finite.
     is_followed : bool
         Whether the tangent is differentiated in turn.
     complexes : collection of str

@@ -100,7 +100,7 @@ class StatementReader:
             **rest,
         )
 
-    # What is passed.
+    # Arguments.
 
     def add_value(self, node: ast.expr) -> int:
         """Pass one more value; return its position."""
@@ -182,8 +182,8 @@ class StatementReader:
     def power(self, node: ast.BinOp) -> Expr:
         """Return a power.
 
-        Those of numbers but for small ones may be complex, as those of NumPy never, so that they
-        are not served beside arrays.  What is indexed is a number or an array of NumPy.
+        Powers of numbers may be complex, except small ones; those of NumPy never are. So they are
+        not supported next to arrays. A number or an array of NumPy is indexed.
         """
         place = place_of(node)
         value, n = self.value(node.left), self.exponent(node.right)
@@ -195,7 +195,7 @@ class StatementReader:
         return Op("pow", (value, n), place=place)
 
     def exponent(self, node: ast.expr) -> Expr:
-        """Return an exponent; one that is not written down is served in what is tried only."""
+        """Return an exponent; one that is not a literal is supported in trials only."""
         match node:
             case ast.Constant(value=int(n) | float(n)):
                 return Const(n, place=place_of(node))
@@ -369,7 +369,7 @@ class StatementReader:
 
 
 def key_of(node: ast.AST) -> tuple[Any, ...]:
-    """Return what tells a part of an index from other ones."""
+    """Return a key that distinguishes a part of an index from others."""
     match node:
         case ast.Name(id=name):
             return ast.Name, name

@@ -82,7 +82,7 @@ def is_spread(e: Expr) -> bool:
 
 
 def axes_of(e: Expr) -> Any:
-    """Return what the last argument of a call is, if it is written down."""
+    """Return the last argument of a call, if it is a literal."""
     assert isinstance(e, Call)
     last = e.args[-1]
     return last.value if isinstance(last, Const) else None

@@ -121,7 +121,7 @@ def is_small(directions: int, y: Any, *operands: Any) -> bool:
 
 
 def part_of(rows: ndarray, i: Any, ndim: int) -> ndarray:
-    """Return the rows of a part of an array, to broadcast beside values of so many axes.
+    """Return the rows of a part of an array, to broadcast with values of so many axes.
 
     Raises
     ------

@@ -4,7 +4,8 @@ s * math.sin(x[i])      def run(C, F, V):
 ...                     values and slopes as in reverse mode
 t = e1 * d0 + e0 * d1   one tangent, or those of all directions
 
-What is not finite goes the general way, in which zeros are exact beside infinite numbers.
+Numbers that are not finite go the general way, in which zeros are exact next to infinite
+numbers.
 """
 
 from __future__ import annotations
@@ -53,7 +54,7 @@ class ScalarTangent(ScalarForm):
         return lines
 
     def unless_tangent(self, k: int) -> list[str]:
-        """Return the lines that see that the tangent of a number is one that is served."""
+        """Return the lines that check that the tangent of a number is supported."""
         return [
             f"if type(d{k}) is not float:",
             f"    if type(d{k}) is not float64:",

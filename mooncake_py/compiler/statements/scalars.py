@@ -82,7 +82,7 @@ def scalar_form(
     on : dict of int to bool
         Which arrays are active, by their positions among the values.
     choose, otherwise : callable
-        The way that finds the form for other kinds, and the one that always serves.
+        The way that finds the form for other kinds, and the one that always works.
     form : type, optional
         That of the mode, if it is not reverse mode.
     """
@@ -128,7 +128,7 @@ class ScalarForm:
         Of the active operands: names or numbers, or the negatives of such.
     """
 
-    marker = "C.fuses"  # what contexts have in which it serves
+    marker = "C.fuses"  # the attribute of contexts in which it works
     active = "type(a{p}) is Active"
 
     def __init__(
@@ -366,7 +366,7 @@ class ScalarForm:
             for e in [let.value]
         )
 
-    # What follows: the entry, and its adjoint.
+    # The rest: the entry, and its adjoint.
 
     def given(self) -> tuple[str, list[str]]:
         """Return the text of ``pull``, and the lines that record and return the value."""

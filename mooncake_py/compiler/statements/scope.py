@@ -1,4 +1,4 @@
-"""What the generated functions of statements on arrays call, by name."""
+"""The functions that the generated functions of statements on arrays call, by name."""
 
 from __future__ import annotations
 

@@ -43,7 +43,7 @@ class StatementSite:
     ----------
     statement : Statement
     otherwise : callable
-        The way that always serves, or `elsewhere`.
+        The way that always works, or `elsewhere`.
     texts : tuple of str, optional
         How the user's code writes the values.
 
@@ -131,7 +131,7 @@ class StatementSite:
     # Reverse mode.
 
     def record(self, ctx: ReverseMode, functions: Any, values: Any) -> Any:
-        """Run by a form that records one entry, or by the way that always serves."""
+        """Run by a form that records one entry, or by the way that always works."""
         form = self.form(ctx, functions, values)
         found = on_items(self, values) if form is None and self.bases else None
         if found is not None:
@@ -145,7 +145,7 @@ class StatementSite:
         return self.run_by(form, ctx, functions, values)
 
     def run_by(self, form: Way, ctx: Language, functions: Any, values: Any) -> Any:
-        """Run by a form; whatever serves in the end, the former is the one used until now."""
+        """Run by a form; it is the one used until now, whichever way works in the end."""
         last, self.run = self.run, form
         result = form(ctx, functions, values)
         if self.run is not last and type(last) is FunctionType and last is not self.otherwise:
@@ -153,7 +153,7 @@ class StatementSite:
         return result
 
     def other(self, ctx: Language, functions: Any, values: Any) -> Any:
-        """Run the way that always serves, as long as something that is no array is indexed."""
+        """Run the way that always works, as long as something other than an array is indexed."""
         for p in self.bases:
             if type(values[p]) is not ndarray:
                 return self.otherwise(ctx, functions, values)
@@ -227,7 +227,7 @@ class StatementSite:
             return form
 
     def serves(self, values: Any) -> bool:
-        """Return True if all that is indexed are arrays of one dtype, by what is served."""
+        """Return True if only arrays of one dtype are indexed, by supported indices."""
         if self.statement.of_numbers:
             return False
         certain, readings = self.statement.certain, self.readings
@@ -270,7 +270,7 @@ class StatementSite:
     # Forward mode.
 
     def push(self, ctx: ForwardMode, functions: Any, values: Any) -> Any:
-        """Run with tangents, or by the way that always serves."""
+        """Run with tangents, or by the way that always works."""
         served = ctx.pushes or (ctx.several and ctx.base.fuses)
         if served:
             found = on_items(self, values)

@@ -51,7 +51,7 @@ Part = Place | View
 
 
 class Statement(NamedTuple):
-    """What is computed, from what, and where it goes.
+    """A computation, its operands, and its target.
 
     Attributes
     ----------
@@ -77,7 +77,7 @@ class Statement(NamedTuple):
     has_complex : bool
         Whether a number that is written down is complex.
     of_numbers : bool
-        Whether it is served on numbers and elements only.
+        Whether it is supported on numbers and elements only.
     """
 
     value: Expr
@@ -93,7 +93,7 @@ class Statement(NamedTuple):
 
     @property
     def pairs(self) -> list[tuple[int, int]]:
-        """What is indexed, and by what: the operands, and the target."""
+        """The indexed operands, with their indices, and the target."""
         return [part[:2] for part in (*self.layout, self.target) if isinstance(part, tuple)]
 
     @property
@@ -111,13 +111,13 @@ class Statement(NamedTuple):
 
     @property
     def readings(self) -> frozenset[int]:
-        """The positions of the indices by which operands are read, but for views and the target."""
+        """The positions of the indices by which operands are read, except views and the target."""
         written = self.target[1] if isinstance(self.target, tuple) else None
         return frozenset([p[1] for p in self.layout if type(p) is tuple and p[1] != written])
 
     @property
     def written(self) -> tuple[int, int] | None:
-        """What is written and by which index, if it may be written by a mask."""
+        """The written operand and its index, if the index may be a mask."""
         return self.target if isinstance(self.target, tuple) and not self.into else None
 
     @property
@@ -132,7 +132,7 @@ def operand(k: int) -> Name:
 
 
 def changing(op: str, change: Expr, count: int) -> Op:
-    """Return what changes a target, a new operand 0, by a value over so many operands."""
+    """Return an operation that changes a target, a new operand 0, by a value over operands."""
     moved: dict[str, Expr] = {f"v{k}": operand(k + 1) for k in range(count)}
     return Op(op, (operand(0), substituted(change, moved)), place=change.place)
 

@@ -31,7 +31,7 @@ QUICK: Mapping[Any, Callable[[ndarray], ndarray]] = {np.flip: flipped}
 
 
 def viewed(part: Part, functions: Sequence[Any], a: ndarray) -> ndarray:
-    """Return what an operand sees of the part of an array that it reads."""
+    """Return the view of an operand of the part of an array that it reads."""
     if not isinstance(part, View):
         return a
     f = part.function
@@ -54,7 +54,7 @@ def through(part: Part, text: str) -> str:
 
 
 def views_in(layout: Sequence[Part], functions: Sequence[Any]) -> dict[str, Any]:
-    """Return what texts of views call, by name."""
+    """Return the functions that the code of views calls, by name."""
     positions = [part.function for part in layout if isinstance(part, View)]
     called = {k: functions[k] for k in positions if not isinstance(k, str)}
     return {f"view{k}": QUICK.get(f, f) for k, f in called.items()}

@@ -1,6 +1,6 @@
 """Derivatives of programs that run on several machines, by MPI (the extra `mpi`).
 
-A program that calls mpi4py is differentiated as it stands: each rank differentiates its own call,
+A program that calls mpi4py is differentiated unchanged: each rank differentiates its own call,
 and the adjoint of each communication communicates the other way.  ``value_and_grad(f, comm=comm)``
 does it for gradients; :func:`over` is a block for all other derivatives.
 """

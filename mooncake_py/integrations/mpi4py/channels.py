@@ -27,7 +27,7 @@ FEWEST = 16  # numbers of messages that must be left
 
 @dataclass
 class Traffic:
-    """What was sent by this rank: messages and bytes of one direction.
+    """The messages and bytes that this rank has sent, in one direction.
 
     A collective operation counts as one message, of what this rank contributes.
     """

@@ -22,7 +22,7 @@ __all__ = ["DistributedGrad", "DistributedValueAndGrad"]
 
 
 class DistributedValueAndGrad(Derivative):
-    """What :func:`value_and_grad` returns for a communicator."""
+    """Returned by :func:`value_and_grad` for a communicator."""
 
     name = "value and gradient over ranks"
 
@@ -75,7 +75,7 @@ class DistributedValueAndGrad(Derivative):
 
 
 class DistributedGrad(DistributedValueAndGrad):
-    """What :func:`grad` returns for a communicator."""
+    """Returned by :func:`grad` for a communicator."""
 
     name = "gradient over ranks"
     given_back = Grad.given_back

@@ -165,7 +165,7 @@ class Receiving(Link):
         self.status = MPI.Status()
 
     def start(self, depth: int) -> None:
-        """Begin to receive, with as many tangents beside each element as the depth says."""
+        """Begin to receive elements, each with as many tangents as the depth says."""
         self.width = (2,) * depth
         if self.is_null:
             return
@@ -301,7 +301,7 @@ def mismatch(link: Sending, nbytes: int) -> RankError:
 
 
 def header_of(structure: Any) -> bytes:
-    """Return what stands before the data of a message of objects, of a multiple of 16 bytes."""
+    """Return the header of a message of objects, of a multiple of 16 bytes."""
     text = pickle.dumps(structure)
     padded = -(-(len(text) + 16) // 16) * 16
     return len(text).to_bytes(8, "little") + padded.to_bytes(8, "little") + text.ljust(padded - 16)

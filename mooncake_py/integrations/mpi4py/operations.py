@@ -1,7 +1,7 @@
 """Collective operations that are linear in what the ranks give: each has its transpose.
 
-Data are rows of equal width: the elements, with their tangents beside them in forward mode.
-Who gives or gets nothing has an array without rows.
+Data are rows of equal width: the elements, followed by their tangents in forward mode. A rank that
+gives or gets nothing has an array without rows.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class Operation:
         self.rank, self.size = self.channels.rank, self.channels.size
 
     def run(self, x: ndarray) -> ndarray:
-        """Return what this rank gets."""
+        """Return this rank's result."""
         self.session.sent.add(x.nbytes)
         self.width = x.shape[1:]
         return self.forward(self.channels.program, np.ascontiguousarray(x))

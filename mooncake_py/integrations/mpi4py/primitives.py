@@ -1,8 +1,8 @@
-"""What communicates within a derivative, in terms of which all rules are written.
+"""Communication primitives within a derivative, in terms of which all rules are written.
 
 Each of these functions is linear.  Its handler always communicates, on the way back too, whether
 or not anything is active on this rank: the other end cannot know.  In forward mode a tangent
-travels beside its primal, in the same message.
+travels with its primal, in the same message.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 def collected(operation: Operation, x: ndarray) -> ndarray:
-    """Return what a collective operation gives this rank."""
+    """Return the result of a collective operation on this rank."""
     return operation.run(x)
 
 
@@ -43,7 +43,7 @@ def finish_send(link: Sending) -> None:
 
 
 def start_receive(link: Receiving, depth: int = 0) -> None:
-    """Begin to receive rows, with so many levels of tangents beside them."""
+    """Begin to receive rows, with so many levels of tangents."""
     link.start(depth)
 
 
@@ -64,7 +64,7 @@ def natively(f: F) -> F:
     return f
 
 
-# Tangents travel beside primals.
+# Tangents travel with primals.
 
 
 def beside(ctx: ForwardContext, x: Any) -> Any:
@@ -95,7 +95,7 @@ def is_followed(x: Any) -> bool:
     return x.dtype.kind in "fc"
 
 
-# That a function depends on what comes from other ranks, outer derivatives must know too.
+# Outer derivatives, too, must know that a function depends on data from other ranks.
 
 TOKEN = np.zeros(1)
 

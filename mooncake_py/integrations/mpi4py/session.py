@@ -29,7 +29,7 @@ SPINS = 100  # tests of a request before other processes of the core get their t
 
 
 class Fault(NamedTuple):
-    """What a rank tells the others when it has failed."""
+    """The message of a rank to the others when it has failed."""
 
     time: float
     rank: int
@@ -38,7 +38,7 @@ class Fault(NamedTuple):
 
 
 class Session:
-    """What runs between the beginning and the end of a block of :func:`over`.
+    """The state between the beginning and the end of a block of :func:`over`.
 
     Attributes
     ----------
@@ -361,5 +361,5 @@ def failed_elsewhere(fault: Fault, size: int) -> RankError:
     return RankError(
         f"rank {fault.rank} of {size} has failed",
         why=fault.text,
-        fix="mend what that rank has raised; all ranks take part in a derivative",
+        fix="fix the error raised on that rank; all ranks take part in a derivative",
     )

@@ -21,7 +21,7 @@ MAKING = (
 
 
 def making(make: Callable[..., Any]) -> Callable[..., Any]:
-    """Return what makes a communicator, and its channels with it."""
+    """Return a function that makes a communicator, and its channels with it."""
 
     def run(ctx: Mode, comm: Any, *args: Any, **kwargs: Any) -> Any:
         session = current()
@@ -64,7 +64,7 @@ def probing(name: str) -> Callable[..., Any]:
 for name in ("Probe", "Iprobe", "probe", "iprobe"):
     contextual(getattr(MPI.Comm, name))(probing(name.lower()))
 
-# What changes nothing that a derivative would see.
+# Calls that change nothing that a derivative would see.
 HARMLESS = {
     MPI.Comm: "Get_group Get_size Get_rank Get_topology Get_name Is_inter Is_intra Get_attr",
     MPI.Cartcomm: "Get_dim Get_topo Get_cart_rank Get_coords Shift",

@@ -183,7 +183,7 @@ def shared(comm: Any, name: str, *args: Any) -> Any:
 
 
 def loaded(pickled: bytes | None) -> Any:
-    """Return what was pickled; None where nothing came."""
+    """Return the object that was pickled; None if nothing was received."""
     return None if pickled is None else pickle.loads(pickled)
 
 

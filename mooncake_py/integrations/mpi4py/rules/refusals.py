@@ -1,4 +1,4 @@
-"""What of mpi4py has no rule: it is refused by name, as it would run out of sight."""
+"""Parts of mpi4py without rules: they are refused by name, as they would run out of sight."""
 
 from __future__ import annotations
 

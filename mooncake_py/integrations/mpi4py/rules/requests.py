@@ -26,7 +26,7 @@ __all__ = ["complete", "has_ended", "request_of"]
 
 
 class Request(MPI.Request):
-    """What stands for a message within a derivative, in place of mpi4py's request.
+    """Stands for a message within a derivative, in place of mpi4py's request.
 
     Attributes
     ----------
