@@ -190,7 +190,7 @@ def test_show_begins_with_what_it_gains(
         first,
     )
     assert int(first.split("%")[0].split()[-1]) > 50
-    assert rest[0] in ("What costs most because it is not:", "")
+    assert rest[0] in ("Lines that are not compiled and cost most:", "")
 
 
 def test_three_lines_are_named_with_their_reasons(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -209,7 +209,7 @@ def test_three_lines_are_named_with_their_reasons(monkeypatch: pytest.MonkeyPatc
         "Compiled code runs 60% of the call, by its time without: the derivative takes 0.25 times "
         "as long as that."
     )
-    assert head == "What costs most because it is not:"
+    assert head == "Lines that are not compiled and cost most:"
     assert lines == [
         "     20%  f.py:9  line 9",
         f"          {with_advice('the function sort')}",

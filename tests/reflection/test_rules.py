@@ -55,7 +55,7 @@ def test_place_of_declaration() -> None:
     def by_hand_rrule(_: Any, x: Any) -> Any:
         raise NotImplementedError
 
-    assert rule_of(by_hand).kind == "a rule written by hand"
+    assert rule_of(by_hand).kind == "a handwritten rule"
 
     @from_vjp(by_hand, replace=True)
     def by_hand_vjp(x):
