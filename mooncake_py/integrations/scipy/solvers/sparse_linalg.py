@@ -1,4 +1,4 @@
-"""Rules for `scipy.sparse.linalg`: the iterations, beside those of `rules/`."""
+"""Rules for `scipy.sparse.linalg`: iterative solvers; `sparse_linalg/` has the others."""
 
 from mooncake_py.integrations.scipy import sparse_linalg as sparse_linalg
 from mooncake_py.integrations.scipy.solvers import iterations as iterations
