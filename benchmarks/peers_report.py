@@ -187,7 +187,7 @@ def summary_table(measured: Sequence[PeerTimes]) -> str:
     titles = (
         "",
         f"kernels, of {count(measured)}",
-        "rewritten by hand",
+        "rewritten manually",
         "gradient over NumPy, all of these",
         f"the {common} that all can do",
         "first call",

@@ -2,7 +2,7 @@
 
 Heat flow forgets: fine detail decays first, and noise would be blown up by any direct inversion. So
 the initial state sought is the smooth one whose future fits the picture. Its gradient runs through
-hundreds of time steps that overwrite one array; `mooncake_py` differentiates them as they stand.
+hundreds of time steps that overwrite one array; `mooncake_py` differentiates them unchanged.
 Run `python examples/heat_inversion.py`.
 """
 

@@ -1,4 +1,4 @@
-"""The kernels rewritten by hand for JAX, one file for each kind of rewriting.
+"""The kernels, rewritten manually for JAX, one file for each kind of rewriting.
 
 Each computes the same value as the kernel of the same name, in the way that the documentation of
 JAX shows: writes become `.at[].set` and `.at[].add`, loops `lax.fori_loop` or `lax.scan` that
