@@ -97,6 +97,13 @@ def test_what_cannot_be_taken_again_is_left_out(change: str) -> None:
         check(record)
 
 
+def test_a_function_is_as_precise_as_the_dtypes_that_it_names_or_has_captured() -> None:
+    dtype = "f4"
+    for f in (lambda x: x.astype(dtype), lambda x: x.astype("f4"), lambda x: np.float32(x)):
+        assert Problem(f, (X,), (0,)).rtol() == 1e3 * float(np.finfo(np.float32).eps)
+    assert Problem(energy, (X,), (0,)).rtol() == 1e-9
+
+
 # What is found.
 
 

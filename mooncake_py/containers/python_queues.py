@@ -16,7 +16,7 @@ from operator import is_not
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from mooncake_py.containers.effects import COMPARING, refuse_writers
-from mooncake_py.containers.undo import note
+from mooncake_py.containers.undo import note, once
 from mooncake_py.runtime.interrupts import at_once
 
 if TYPE_CHECKING:
@@ -68,6 +68,7 @@ def get_last(ctx: Mode, q: LifoQueue[Any]) -> Any:
     return moved[0]
 
 
+@once
 def take_item_out(q: Queue[Any], moved: list[Any]) -> None:
     """Take out an item that was put in, unless another thread has it by now."""
     if moved:
@@ -86,12 +87,14 @@ def take_out(q: Queue[Any], item: Any) -> bool:
     return last is not None
 
 
+@once
 def put_back_first(q: Queue[Any], moved: list[Any]) -> None:
     """Put an item back that was taken out."""
     q.queue.extendleft(moved)
     moved.clear()
 
 
+@once
 def put_back_at(q: LifoQueue[Any], place: int, moved: list[Any]) -> None:
     """Put an item back that was taken out, below what other threads have put in since."""
     q.queue[place:place] = moved
@@ -138,6 +141,7 @@ def rearrange(
         undo[:] = [partial(move_back, heap, Moves.between(old, heap), inverse)]
 
 
+@once
 def run_once(q: PriorityQueue[Any], undo: list[Callable[[], None]]) -> None:
     """Undo a change of a queue."""
     if undo:
@@ -200,6 +204,7 @@ def take_out_of_order(q: PriorityQueue[Any], item: Any) -> None:
 # How many items are not done with.
 
 
+@once
 def count_back(q: Queue[Any], counted: list[int]) -> None:
     """Take a change of the count back, whatever others have counted since."""
     q.unfinished_tasks -= sum(counted)

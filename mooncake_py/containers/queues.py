@@ -12,7 +12,7 @@ from functools import partial
 from itertools import starmap
 from typing import TYPE_CHECKING, Any
 
-from mooncake_py.containers.undo import note
+from mooncake_py.containers.undo import note, once
 from mooncake_py.runtime.interrupts import at_once
 
 if TYPE_CHECKING:
@@ -78,6 +78,7 @@ def getting(name: str) -> Callable[..., Any]:
     return get
 
 
+@once
 def take_out(q: SimpleQueue[Any], moved: list[Any]) -> None:
     """Take out an item that was put in, unless another thread has it by now."""
     if moved:
@@ -89,6 +90,7 @@ def take_out(q: SimpleQueue[Any], moved: list[Any]) -> None:
         moved.clear()
 
 
+@once
 def put_first(q: SimpleQueue[Any], moved: list[Any]) -> None:
     """Put an item back that was taken out."""
     restore(q, moved + taken(q))

@@ -10,7 +10,16 @@ from mooncake_py.runtime import pulls
 if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Recording
 
-__all__ = ["PLAIN", "is_plain_key", "note"]
+__all__ = ["ONCE", "PLAIN", "is_plain_key", "note", "once"]
+
+ONCE: set[Callable[..., None]] = set()
+"""Inverses that empty their last argument, a list, and do nothing where it is empty."""
+
+
+def once(inverse: Callable[..., None]) -> Callable[..., None]:
+    """Note an inverse that changes something only once; see `ONCE`."""
+    ONCE.add(inverse)
+    return inverse
 
 
 def note(ctx: Recording, inverse: Callable[..., Any], *arguments: Any) -> None:

@@ -15,7 +15,7 @@ from numpy import ndarray
 
 from mooncake_py.application.codual_call import pull_codual
 from mooncake_py.containers import dicts, state
-from mooncake_py.containers.undo import is_plain_key
+from mooncake_py.containers.undo import ONCE, is_plain_key
 from mooncake_py.errors import InvalidTangentError
 from mooncake_py.recomputation.places import Place, places_of
 from mooncake_py.runtime import pulls
@@ -50,8 +50,11 @@ class Suspended:
             ctx.roll_back()
             return
         changes_of_shape = [e for e in changes if e[1] is state.restore_shape]
-        places = [*places_of(changes_of_shape + changes), *replaced_dicts(changes)]
+        places = [
+            *places_of(changes_of_shape + changes), *replaced_dicts(changes), *items_of(changes)
+        ]  # fmt: skip
         self.at_exit = [(place, place.read()) for place in places]
+        self.used_up = [(e[-1], [*e[-1]]) for e in changes if runs_once(e)]
 
         def undo() -> None:
             while changes:
@@ -81,6 +84,8 @@ class Suspended:
             ctx.is_suspended = False
             for place, contents in self.at_exit:
                 place.write(contents)
+            for used, contents in self.used_up:
+                used[:] = contents
             yield
         finally:
             through_interrupts(restore)
@@ -97,6 +102,17 @@ def replaced_dicts(changes: Iterable[tuple[Any, ...]]) -> list[Place]:
         if entry[1] is state.restore_attribute and entry[3] == "__dict__"
     ]
     return [Place(old) for old in found if type(old) is dict]
+
+
+def runs_once(entry: tuple[Any, ...]) -> bool:
+    """Return whether an entry undoes a change only once: that of a queue, which others change."""
+    return entry[0] in pulls.STATES and entry[1] in ONCE
+
+
+def items_of(changes: Iterable[tuple[Any, ...]]) -> list[Place]:
+    """Return what holds the items of the queues in Python that have changed."""
+    queues = {id(entry[2]): entry[2] for entry in changes if runs_once(entry)}
+    return [Place(q.queue) for q in queues.values() if hasattr(q, "queue")]
 
 
 def compares_keys(entry: tuple[Any, ...]) -> bool:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import dataclasses
+import queue
 from collections import deque
 from typing import Any
 
 import numpy as np
 import pytest
 
-from mooncake_py import CoDual, NoFData, NoRData, checkpointed, grad, jvp, rrule, vjp
+from mooncake_py import CoDual, NoFData, NoRData, checkpoint, checkpointed, grad, jvp, rrule, vjp
 from mooncake_py.errors import InvalidTangentError
 
 X = np.array([1.0, 2.0, 3.0])
@@ -242,3 +243,38 @@ def test_attributes_in_a_dict_that_is_replaced_later(loop):
     for _ in range(2):
         assert pullback(1.0) == (121.5,)
         assert vars(held) == {"x": 1.0, "n": 0}
+
+
+QUEUES = [queue.Queue, queue.LifoQueue, queue.PriorityQueue, queue.SimpleQueue]
+
+
+@pytest.mark.parametrize("kind", QUEUES)
+def test_a_part_of_a_pullback_that_runs_again_finds_queues_as_in_its_first_run(kind: Any) -> None:
+    def fill() -> None:
+        for item in (3, 1):
+            waiting.put(item)
+
+    waiting = kind()
+    fill()
+
+    def part(x: Any) -> Any:
+        total = waiting.get(timeout=9) + 10 * waiting.get(timeout=9)
+        waiting.put(7)
+        return x * total
+
+    def f(x: Any) -> Any:
+        waiting.put(2)
+        y = checkpoint(part, x)
+        return y * waiting.get(timeout=9)
+
+    expected = f(1.0)
+    waiting.get(timeout=9)
+    fill()
+    count = getattr(waiting, "unfinished_tasks", None)
+    y, pull = vjp(f, 1.0)
+    assert y == expected
+    for _ in range(2):
+        assert pull(1.0) == (expected,)
+    assert [waiting.get(timeout=9), waiting.get(timeout=9)] in ([3, 1], [1, 3])
+    assert waiting.empty()
+    assert getattr(waiting, "unfinished_tasks", None) == count

@@ -75,6 +75,7 @@ def dtypes_in(f: Any) -> list[np.dtype]:
     """Return the dtypes of single and half precision that a function mentions or has captured."""
     found = [np.dtype(getattr(np, name)) for name in names_in(f) & IMPRECISE]
     texts = set().union(*map(texts_of, codes_in(f)))
+    texts |= {value for value in functions_in(f) if type(value) is str}
     found += [t for t in map(np.dtype, ("f2", "f4", "c8")) if {t.name, t.str[1:]} & texts]
     for value in functions_in(f):
         if isinstance(value, type) and value.__name__ in IMPRECISE:
