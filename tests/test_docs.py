@@ -60,6 +60,20 @@ def test_feature_table_has_a_test_or_a_reason_in_each_row() -> None:
         assert "(../tests/" in test or here.startswith("*refused:*"), here
 
 
+def test_overview_of_limitations_has_a_line_for_each() -> None:
+    text = (ROOT / "docs" / "known_limitations.md").read_text(encoding="utf-8")
+    overview, _, details = text.partition("\n## Derivatives\n")
+    linked = set(re.findall(r"\]\(#([\w-]+)\)", overview))
+    anchors = {
+        re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-")
+        for title in re.findall(r"^### (.+)$", details, flags=re.MULTILINE)
+    }
+    assert len(anchors) > 30
+    assert anchors <= linked
+    rows = [line for line in overview.splitlines() if line.startswith("| [")]
+    assert max(len(re.sub(r"\]\([^)]*\)", "", row)) for row in rows) <= 150
+
+
 def test_nothing_says_to_install_what_has_no_release() -> None:
     """Before there is a release, `pip install mooncake_py` installs nothing of ours."""
     sources = [*PAGES, *ROOT.glob("mooncake_py/**/*.py")]
