@@ -11,6 +11,7 @@ from mooncake_py.compiler.native.building.values import (
     Dictionary,
     Drawer,
     Function,
+    Generator,
     Known,
     Number,
     Object,
@@ -60,6 +61,8 @@ def one(value: Value | None) -> str:
             return "a function"
         case Super():
             return "super()"
+        case Generator():
+            return "a generator"
         case Drawer():
             return "a generator of random numbers"
         case Known(None):

@@ -99,7 +99,8 @@ def shape_of_all(values: Sequence[Value]) -> tuple[Expr, ...]:
     shape: list[Expr] = []
     for axis in range(max(map(len, shapes), default=0)):
         lengths = [s[-1 - axis] for s in shapes if axis < len(s)]
-        shape.append(next((n for n in lengths if n != ONE), ONE))
+        others = sorted([n for n in lengths if n != ONE], key=lambda n: not isinstance(n, Const))
+        shape.append(others[0] if others else ONE)
     return tuple(shape[::-1])
 
 

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from mooncake_py.compiler.native.building.generator import Generator
 from mooncake_py.compiler.native.building.types import ObjectType
 from mooncake_py.compiler.native.regions.linear import flat
 from mooncake_py.compiler.native.regions.region import BOOL, FLOAT, FLOAT32, INT
@@ -18,8 +19,8 @@ from mooncake_py.syntax.nodes import Place
 
 __all__ = [
     "COMPLEX", "KINDS", "NO_KEY", "NUMPY_TYPES", "PARTS", "RANKS", "Array", "Cells",
-    "ComplexArray", "ComplexNumber", "Dictionary", "Drawer", "Function", "Index", "Known",
-    "Number", "Object", "Partial", "Stack", "Super", "Tuple", "Unfit", "Unread", "Value",
+    "ComplexArray", "ComplexNumber", "Dictionary", "Drawer", "Function", "Generator", "Index",
+    "Known", "Number", "Object", "Partial", "Stack", "Super", "Tuple", "Unfit", "Unread", "Value",
     "complex_array", "key_in", "lengths", "names_as_index", "stored", "stored_complex",
 ]  # fmt: skip
 
@@ -409,12 +410,7 @@ class Known:
 
 @dataclass(frozen=True)
 class Unread:
-    """What is passed and cannot be read: all that looks at it is refused.
-
-    Attributes
-    ----------
-    why : str
-    """
+    """What is passed and cannot be read, and why not: all that looks at it is refused."""
 
     why: str
 
@@ -472,7 +468,7 @@ class Picked:
 
 Value = (
     Number | ComplexNumber | Array | Tuple | Dictionary | Known | Object | Cells | Function | Picked
-    | Partial | Stack | Super | Unread | Drawer
+    | Partial | Stack | Super | Unread | Drawer | Generator
 )  # fmt: skip
 
 

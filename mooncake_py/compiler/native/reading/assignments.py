@@ -17,6 +17,7 @@ from mooncake_py.compiler.native.building.values import (
     ComplexArray,
     ComplexNumber,
     Dictionary,
+    Generator,
     Number,
     Tuple,
     Unfit,
@@ -117,6 +118,8 @@ class AssignmentReader(MemoryWriter):
         """Return the parts of a value that is unpacked."""
         if own_operators.are_own(value):
             value = own_operators.iterated(self, value)
+        if isinstance(value, Generator):
+            value = self.listed(value)
         if isinstance(value, Tuple) and len(value.items) == count:
             return value.items
         if isinstance(value, Array) and value.shape:
@@ -124,6 +127,10 @@ class AssignmentReader(MemoryWriter):
             views = [viewed(self.b, value, [Number(Const(k), "int")]) for k in range(count)]
             return [v if v.shape else self.element(v) for v in views]
         raise Unfit("unpacking into another number of variables than there are items", self.b.place)
+
+    def listed(self, generator: Generator) -> Value:
+        """Return a list of what a generator yields."""
+        raise NotImplementedError
 
     def computed(self, value: Value) -> Value:
         """Return a value as it is now, with the parts of a tuple."""

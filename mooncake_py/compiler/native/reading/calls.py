@@ -292,7 +292,10 @@ class CallReader(ExpressionReader):
 
     def starred(self, node: ast.expr) -> Sequence[Value]:
         """Read what stands behind a star, item by item."""
-        value = self.passed(node, tuple)
+        return self.starred_items(self.passed(node, tuple), node)
+
+    def starred_items(self, value: Value, node: ast.expr) -> Sequence[Value]:
+        """Return what is behind a star, item by item."""
         if isinstance(value, Dictionary):
             return [*map(Known, value.keys)]
         if not isinstance(value, Tuple):

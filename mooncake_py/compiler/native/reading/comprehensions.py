@@ -38,11 +38,16 @@ from mooncake_py.compiler.native.building.values import (
     stored,
 )
 from mooncake_py.compiler.native.reading import lists, stacks
-from mooncake_py.compiler.native.reading.iterables import Iterable, known_count, memory_of
+from mooncake_py.compiler.native.reading.iterables import (
+    Generated,
+    Iterable,
+    known_count,
+    memory_of,
+)
 from mooncake_py.compiler.native.reading.objects import ObjectReader
 from mooncake_py.compiler.native.regions.linear import ONE, minus
 from mooncake_py.compiler.native.regions.region import FLOAT, INT
-from mooncake_py.compiler.regions.ir import Alloc, Assign, Compare, Const, For, Load, Name, Op
+from mooncake_py.compiler.regions.ir import Alloc, Assign, Compare, Const, Expr, For, Load, Name, Op
 from mooncake_py.overriding import override
 from mooncake_py.syntax.nodes import assign, load, located, place_of, store, when
 
@@ -80,6 +85,8 @@ class ComprehensionReader(ObjectReader):
         if place_of(node) in self.findings.run:
             return self.grown_by(node, found)
         over = self.iterated(found.generators[0].iter)
+        if isinstance(over, Generated):
+            return self.collected(node, self.yielded(node, found, over))
         items = self.known_items(over, self.is_unrolled(node, over))
         is_one_loop = len(found.generators) == 1 and not found.generators[0].ifs
         if items is not None:
@@ -151,6 +158,22 @@ class ComprehensionReader(ObjectReader):
                     self.run_instead(node)
                     return
                 self.each(node, found, inner, made, depth + 1)
+
+    def yielded(
+        self, node: Comprehension, found: Renamed, over: Generated
+    ) -> list[tuple[Value, ...]]:
+        """Read what a comprehension makes of what a generator yields, where no loop yields it."""
+        made: list[tuple[Value, ...]] = []
+        block, numbered = self.b.block, self.numbering(over, place_of(node))
+
+        def take(value: Value) -> Expr:
+            if self.b.block is not block:  # as often as loops and tests tell
+                self.run_instead(node)
+            self.each(node, found, [numbered(value)], made)
+            return Const(False)
+
+        self.consume(over.generator, take, [], may_leave=False)
+        return made
 
     def decided_test(self, test: ast.expr, node: Comprehension) -> bool:
         """Return whether a test holds that must be known."""

@@ -20,14 +20,24 @@ import numpy as np
 
 from mooncake_py.compiler.native.building import operations
 from mooncake_py.compiler.native.building.in_words import said
-from mooncake_py.compiler.native.building.values import Number, Tuple, Unfit, Value
+from mooncake_py.compiler.native.building.values import (
+    Array,
+    Generator,
+    Number,
+    Object,
+    Tuple,
+    Unfit,
+    Value,
+)
 from mooncake_py.compiler.native.functions.builtin_functions import COMPENSATES
 from mooncake_py.compiler.native.reading.branches import CHOSEN, NOTHING
 from mooncake_py.compiler.native.reading.comparisons import joined
 from mooncake_py.compiler.native.reading.comprehensions import ComprehensionReader, Renamed
 from mooncake_py.compiler.native.reading.constants import UNKNOWN, python_of
+from mooncake_py.compiler.native.reading.iterables import Generated, Rows
+from mooncake_py.compiler.native.reading.yields import loops_of
 from mooncake_py.overriding import override
-from mooncake_py.syntax.nodes import assign, constant, located, place_of, store
+from mooncake_py.syntax.nodes import assign, constant, load, located, place_of, store
 
 __all__ = ["GeneratorReader"]
 
@@ -39,10 +49,7 @@ class GeneratorReader(ComprehensionReader):
     def passed(self, node: ast.expr, f: Any) -> Value:
         if isinstance(node, ast.GeneratorExp):
             if f not in AT_ONCE:
-                raise Unfit(
-                    "a generator that does not run at once: use a list comprehension",
-                    place_of(node),
-                )
+                return super().passed(node, f)
             with self.among_others():
                 return self.comprehension(node)
         if f in AT_ONCE and self.is_iterator(node):
@@ -63,6 +70,47 @@ class GeneratorReader(ComprehensionReader):
                 return self.sum_of(only)
         return super().call(node)
 
+    @override
+    def generator_of(self, node: ast.GeneratorExp) -> Value:
+        found = self.renamed(node)
+        over = self.begun_over(found.generators[0].iter)
+        for name in found.names:
+            self.scope.bindings[name] = 1
+        self.scope.makes_functions = True  # it may be consumed later
+        body = loops_of(found.elements[0], found.generators, over)
+        return self.made_generator(self.scope, body, is_own=False)
+
+    def all_yielded(self, f: Any, generator: Generator, node: ast.Call) -> Value:
+        """Read all that a generator yields, as a function takes it: a list or a truth."""
+        place = place_of(node)
+        name, item = self.b.fresh(".generator"), self.b.fresh(".yielded")
+        self.slots.bound(self.scope.slot(name), generator)
+        over = ast.comprehension(store(item, place), load(name, place), [], 0)
+        if f is any or f is all:
+            made = located(ast.GeneratorExp(load(item, place), [over]), place)
+            return self.truth_of(made, f is any)
+        return self.comprehension(located(ast.ListComp(load(item, place), [over]), place))
+
+    @override
+    def listed(self, generator: Generator) -> Value:
+        call = self.call_here()
+        return self.contained(lambda: self.all_yielded(list, generator, call))
+
+    @override
+    def starred_items(self, value: Value, node: ast.expr) -> Sequence[Value]:
+        if isinstance(value, Generator):
+            value = self.listed(value)
+        if isinstance(value, Object):
+            over = self.made_iterable(value, node)
+            if isinstance(over, Generated):
+                return self.starred_items(over.generator, node)
+        elif isinstance(value, Array) and value.shape:
+            over = Rows(value)
+        else:
+            return super().starred_items(value, node)
+        items = self.known_items(over, as_items=True)
+        return super().starred_items(value, node) if items is None else items
+
     def truth_of(self, node: ast.GeneratorExp, is_any: bool) -> Value:
         """Read ``any`` or ``all`` of what a generator yields."""
         found = self.renamed(node)
@@ -70,7 +118,7 @@ class GeneratorReader(ComprehensionReader):
             return self.truth_by_loops(node, found, is_any)
         over = self.iterated(found.generators[0].iter)
         items = self.known_items(over, self.is_unrolled(node, over))
-        if items is None:
+        if items is None:  # or a generator, which goes on no more where it is decided
             self.run_instead(node)
             raise AssertionError
         made: list[tuple[Value, ...]] = []
@@ -100,6 +148,11 @@ class GeneratorReader(ComprehensionReader):
     def called(
         self, f: Any, args: Sequence[Value], given: dict[str, Value], node: ast.Call
     ) -> Value:
+        if args and isinstance(args[0], Generator) and f in AT_ONCE:
+            found = self.all_yielded(f, args[0], node)
+            if f in (any, all, list):
+                return found
+            args = [found, *args[1:]]
         if f in CHOOSING and given:
             return self.chosen(f, args, given, node)
         if f is sorted and len(args) == 1:

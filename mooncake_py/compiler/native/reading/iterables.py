@@ -23,6 +23,7 @@ from mooncake_py.compiler.native.building.values import (
     Array,
     Cells,
     Dictionary,
+    Generator,
     Known,
     Number,
     Object,
@@ -42,8 +43,8 @@ from mooncake_py.jitted import is_prange
 from mooncake_py.syntax.nodes import place_of
 
 __all__ = [
-    "Enumerated", "Items", "Iterable", "IterableReader", "Range", "Reversed", "Rows", "Zipped",
-    "known_count", "memory_of", "names_of", "runs_back",
+    "Enumerated", "Generated", "Items", "Iterable", "IterableReader", "Range", "Reversed", "Rows",
+    "Zipped", "known_count", "memory_of", "names_of", "runs_back",
 ]  # fmt: skip
 
 
@@ -101,7 +102,21 @@ class Reversed:
     inner: Iterable
 
 
-Iterable = Items | Range | Rows | Zipped | Enumerated | Reversed
+@dataclass(frozen=True)
+class Generated:
+    """What a generator yields.
+
+    Attributes
+    ----------
+    start : Number or None
+        In pairs with numbers from this one on.
+    """
+
+    generator: Generator
+    start: Number | None = None
+
+
+Iterable = Items | Range | Rows | Zipped | Enumerated | Reversed | Generated
 VIEWS = ("items", "keys", "values")
 COMBINED: dict[Any, Callable[..., Iterator[Any]]] = {
     itertools.product: itertools.product, itertools.combinations: itertools.combinations,
@@ -139,6 +154,8 @@ class IterableReader(LoopRule):
                 return Rows(found)
             case Array() if found.shape:
                 return Rows(found if found.base else self.b.kept(found))
+            case Generator():
+                return Generated(found)
             case Object():
                 return self.made_iterable(own_operators.iterated(self, found), node)
             case Known(value=value) if type(value) is range:
@@ -206,6 +223,8 @@ class IterableReader(LoopRule):
         if any(k.arg != "strict" or not isinstance(k.value, ast.Constant) for k in call.keywords):
             raise Unfit("`zip` with options", place_of(call))
         parts = tuple(map(self.iterated, call.args))
+        if any(isinstance(part, Generated) for part in parts):
+            raise Unfit("`zip` of a generator: use a list of what it yields", place_of(call))
         is_strict = any(bool(k.value.value) for k in call.keywords)  # type: ignore[attr-defined]
         return Zipped(parts, is_strict) if parts else Items(())
 
@@ -218,6 +237,8 @@ class IterableReader(LoopRule):
         start = self.number(nodes[0]) if nodes else Number(ZERO, "int")
         if start.kind != INT:
             raise Unfit("`enumerate` that does not start at an int", place_of(call))
+        if isinstance(inner, Generated):
+            return Generated(inner.generator, start)
         return Enumerated(self.b.steady(start.e), inner)
 
     def turned(self, call: ast.Call) -> Iterable:

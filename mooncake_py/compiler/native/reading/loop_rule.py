@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from mooncake_py.compiler.native.building.findings import Again
 from mooncake_py.compiler.native.building.values import Array, Number, Unfit, Value
 from mooncake_py.compiler.native.reading.bodies import has_jump, names_bound
 from mooncake_py.compiler.native.reading.branches import LEAVING, BranchReader
 from mooncake_py.compiler.native.reading.merging import Around, Before
+from mooncake_py.compiler.native.reading.scope import Scope
 from mooncake_py.compiler.native.reading.store import KEYS, Slot, is_same
 from mooncake_py.compiler.regions.ir import Expr, Name
 
@@ -21,13 +22,13 @@ class LoopRule(BranchReader):
 
     Attributes
     ----------
-    rebound : set of str
+    rebound : set of Slot
         The variables that the innermost loop binds.
     from_input : set of str
         Memory of slots that loops bind again, which stood for inputs before.
     """
 
-    rebound: set[str]
+    rebound: set[Slot]
     from_input: set[str]
 
     def enter_loop(self, body: Sequence[ast.stmt], runs: Expr | None, over: set[str]) -> None:
@@ -41,11 +42,13 @@ class LoopRule(BranchReader):
         for slot in list(values):
             if (place, slot.own) in self.findings.dropped:
                 del values[slot]
-        self.begin_carrying(names_bound(body))
+        bodies = list(self.bodies(body))
+        self.rebound = {s.slot(name) for s, part in bodies for name in names_bound(part)}
+        self.begin_carrying(self.rebound)
         around = Around(self.is_straight, self.aliases.pairs, Before.of(b), over, place)
         self.is_straight = not has_jump(body, LEAVING)
-        self.rebound = names_bound(body)
-        self.settle_flags(body, self.rebound)
+        for scope, part in bodies:
+            self.settle_flags(scope, part)
         for slot, value in list(values.items()):
             if isinstance(value, Array) and self.may_be_carried(slot):
                 self.give_memory(slot, value, runs, over)
@@ -60,11 +63,12 @@ class LoopRule(BranchReader):
 
     def may_be_carried(self, slot: Slot) -> bool:
         """Return True for a slot of an array that the innermost loop may bind again."""
-        if slot.own not in self.findings.carried:
-            return False
-        if slot.owner == self.scope.owner:
-            return slot.name in self.rebound
-        return not slot.is_variable
+        is_bound = slot in self.rebound or not slot.is_variable
+        return is_bound and slot.own in self.findings.carried
+
+    def bodies(self, body: Sequence[ast.stmt]) -> Iterator[tuple[Scope, Sequence[ast.stmt]]]:
+        """Yield what runs in each pass of a loop with this body, and the scopes."""
+        yield self.scope, body
 
     def give_memory(self, slot: Slot, value: Array, runs: Expr | None, over: set[str]) -> None:
         """Put an array that a loop binds again into memory of its own."""

@@ -42,7 +42,7 @@ from mooncake_py.syntax.nodes import (
 )
 from mooncake_py.syntax.trees import walk
 
-__all__ = ["BROKE", "RESULT", "ended", "has_return", "is_flag", "lowered"]
+__all__ = ["BROKE", "RESULT", "ended", "has_return", "is_flag", "lowered", "own_breaks"]
 
 LOOPS = ast.For | ast.While
 LEFT, RESULT, BROKE = (f"{PREFIX}{name}" for name in ("left", "result", "broke"))

@@ -166,7 +166,7 @@ class MovingReader(StructureMethodReader):
         self.findings.unpacked.add(slot.own)
         raise Again
 
-    def begin_carrying(self, is_bound: set[str]) -> None:
+    def begin_carrying(self, bound: set[Slot]) -> None:
         """Let slots that a loop binds again hold what has their own name in the region."""
         todo = list(self.slots.values)
         while todo:
@@ -175,8 +175,7 @@ class MovingReader(StructureMethodReader):
             if (
                 not self.is_held(value)
                 or slot.own not in self.findings.unpacked
-                or (slot.owner == self.scope.owner and slot.name not in is_bound)
-                or (slot.is_variable and slot.owner != self.scope.owner)
+                or (slot.is_variable and slot not in bound)
             ):
                 continue
             assert isinstance(value, Reference)

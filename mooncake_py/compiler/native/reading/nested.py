@@ -17,6 +17,7 @@ from mooncake_py.compiler.native.reading.blocks import simplified
 from mooncake_py.compiler.native.reading.generators import GeneratorReader
 from mooncake_py.compiler.native.reading.lowering import ended, lowered
 from mooncake_py.compiler.native.reading.scope import Scope
+from mooncake_py.compiler.native.reading.yields import opened, yields_in
 from mooncake_py.overriding import override
 from mooncake_py.syntax.nodes import place_of
 
@@ -58,8 +59,8 @@ class NestedReader(GeneratorReader):
         a = node.args
         decorators = [self.value(d) for d in getattr(node, "decorator_list", ())]
         parts = list(ast.walk(node))
-        if any(isinstance(n, ast.Global | ast.Yield | ast.YieldFrom) for n in parts):
-            raise Unfit("a nested function with `global` or `yield`", place_of(node))
+        if any(isinstance(n, ast.Global) for n in parts):
+            raise Unfit("a nested function with `global`", place_of(node))
         if any(isinstance(n, ast.Nonlocal) for n in parts) and any(
             isinstance(n, ast.For | ast.Delete | ast.NamedExpr) for n in parts
         ):
@@ -88,6 +89,8 @@ class NestedReader(GeneratorReader):
 
 def body_of(node: Made) -> list[ast.stmt]:
     """Return the statements of a function."""
+    if isinstance(node, ast.FunctionDef) and any(yields_in(node.body)):
+        return opened(node.body)
     if isinstance(node, ast.FunctionDef):
         return lowered(ended(simplified(node.body)))
     return [ast.copy_location(ast.Return(node.body), node.body)]

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 from mooncake_py.compiler.native.building.in_words import said
 from mooncake_py.compiler.native.building.values import (
     Array,
+    Generator,
     Known,
     Number,
     Object,
@@ -271,7 +272,12 @@ def iterated(r: ExpressionReader, o: Value) -> Value:
     found = required(r, o, "__iter__")
     if isinstance(found, Partial) and found.function == Known(iter):
         return found.args[0]
-    raise Unfit(f"a loop over {said(o)}, whose __iter__ does not return `iter(x)`", r.b.place)
+    if isinstance(found, Generator):
+        return found
+    raise Unfit(
+        f"a loop over {said(o)}, whose __iter__ returns other than `iter(x)` or a generator",
+        r.b.place,
+    )
 
 
 def added_up(r: ExpressionReader, items: Sequence[Value], start: Sequence[Value]) -> Value:

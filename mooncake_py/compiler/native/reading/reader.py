@@ -59,6 +59,7 @@ from mooncake_py.compiler.native.reading.pinned import with_pinned
 from mooncake_py.compiler.native.reading.results import ResultReader
 from mooncake_py.compiler.native.reading.scope import Scope, is_input, known
 from mooncake_py.compiler.native.reading.store import Store
+from mooncake_py.compiler.native.reading.yields import opened
 from mooncake_py.compiler.native.regions.linear import LARGE
 from mooncake_py.compiler.native.regions.region import FLOAT, INT, NativeRegion
 from mooncake_py.compiler.reading.callees import YIELDING, Callee, Callees, is_own
@@ -183,6 +184,8 @@ class FunctionReader(ResultReader):
         """Read the function that is called."""
         types = with_pinned(types, self.findings.pinned, given)
         self.passed_first = len(types)
+        if f.__code__.co_flags & GENERATOR:
+            raise Unfit("a generator: return a list")
         scope = self.enter(f)
         names = parameters_of(f.__code__).names
         self.scope = scope
@@ -243,14 +246,17 @@ class FunctionReader(ResultReader):
                 ast.copy_location(ast.Return(ast.copy_location(node.body, node.body)), node.body)
             ]
         elif isinstance(node, ast.FunctionDef):
-            body = lowered(ended(simplified(node.body)))
+            if f.__code__.co_flags & GENERATOR:  # it is read where it is consumed
+                body = opened(node.body)
+            else:
+                body = lowered(ended(simplified(node.body)))
         else:
-            raise Unfit("a coroutine or a generator: return a list", self.b.place)
+            raise Unfit("a coroutine", self.b.place)
         return Scope(self.callees.met(named), f, body, self.b.fresh("u"), self.slots)
 
     def is_readable(self, named: Any) -> bool:
         """Return True for a function that is read, not called."""
-        return is_own(named, YIELDING)
+        return is_own(named, YIELDING & ~GENERATOR)
 
     def body(self, scope: Scope) -> None:
         """Read the body of a function."""
@@ -393,6 +399,8 @@ class FunctionReader(ResultReader):
         outer, place = self.scope, self.b.place
         inner = self.scope_of(f) if isinstance(f, Function) else self.enter(f)
         arguments = self.bound_arguments(inner, f, args, given)
+        if inner.function.__code__.co_flags & GENERATOR:
+            return self.begun(inner, arguments)
         ints = [n for n, v in arguments.items() if isinstance(v, Number) and v.kind == INT]
         if inner.callee.may_overflow(frozenset(ints)):
             raise Unfit("ints that wrap around in what Numba compiled", place)
@@ -416,15 +424,26 @@ class FunctionReader(ResultReader):
                 inner.env[name] = value
         is_once = self.b.loops == self.loops_outside and not outer.repeats
         outer.calls_at = place if is_once else None
-        before = self.result, self.loops_outside, self.rebound, self.jumps
+        before = self.result, self.loops_outside, self.rebound, self.jumps, self.consumer
         self.result, self.loops_outside, self.jumps = None, self.b.loops, []
+        self.consumer = None
         self.body(inner)
         if not inner.makes_functions:
             self.slots.drop(inner.owner)
         found = NOTHING if self.result is None else self.result
-        self.result, self.loops_outside, self.rebound, self.jumps = before
+        self.result, self.loops_outside, self.rebound, self.jumps, self.consumer = before
         self.scope, self.b.place = outer, place
         return as_python(found) if inner.callee.is_jitted else found
+
+    def begun(self, inner: Scope, arguments: dict[str, Value]) -> Value:
+        """Return the generator that a call makes, with its arguments as they are now."""
+        if inner.callee.is_jitted:
+            raise Unfit("a generator that Numba compiled", self.b.place)
+        outer, self.scope = self.scope, inner
+        for name, value in arguments.items():
+            self.bind(name, self.kept_apart(value))
+        self.scope = outer
+        return self.made_generator(inner, inner.body)
 
     def bound_arguments(
         self, scope: Scope, f: Any, args: Sequence[Value], given: dict[str, Value]
@@ -458,3 +477,4 @@ class FunctionReader(ResultReader):
 
 
 NOTHING = Known(None)
+GENERATOR = 0x20  # a flag of code

@@ -12,6 +12,7 @@ from mooncake_py.compiler.native.building.values import (
     Dictionary,
     Drawer,
     Function,
+    Generator,
     Known,
     Number,
     Object,
@@ -91,7 +92,9 @@ class ResultReader(NestedReader):
                     "a list of arrays or tuples that a loop makes as a result: return arrays",
                     self.b.place,
                 )
-            case Object() | Function() | Partial() | Super() | Dictionary() | Drawer():
+            case (
+                Object() | Function() | Partial() | Super() | Dictionary() | Drawer() | Generator()
+            ):
                 raise Unfit(
                     f"{said(value)} as a result: return numbers, arrays, and new lists and dicts",
                     self.b.place,

@@ -31,9 +31,11 @@ from mooncake_py.compiler.native.building.values import (
     stored,
 )
 from mooncake_py.compiler.native.reading.assignments import alike
+from mooncake_py.compiler.native.reading.bodies import names_bound
 from mooncake_py.compiler.native.reading.lowering import RESULT, is_flag
 from mooncake_py.compiler.native.reading.merging import Around, Before, merged
 from mooncake_py.compiler.native.reading.moving import MovingReader
+from mooncake_py.compiler.native.reading.scope import Scope
 from mooncake_py.compiler.native.reading.store import Slot, is_same
 from mooncake_py.compiler.native.regions.region import BOOL, INT, REAL
 from mooncake_py.compiler.regions.ir import Alloc, Assign, Const, Count, Name, Statement
@@ -86,10 +88,10 @@ class ReturnReader(MovingReader):
             return
         self.b.add(Count(slot.own, value.e, place=self.b.place))
 
-    def settle_flags(self, body: Sequence[ast.stmt], bound: set[str]) -> None:
+    def settle_flags(self, scope: Scope, body: Sequence[ast.stmt]) -> None:
         """Let flags that a loop sets stand for what they are when it runs."""
-        values = self.slots.values
-        flags = [s for s in values if s.owner == self.scope.owner and is_flag(s.name)]
+        values, bound = self.slots.values, names_bound(body)
+        flags = [s for s in values if s.owner == scope.owner and is_flag(s.name)]
         for slot in [slot for slot in flags if slot.name in bound]:
             if starts(body, slot.name):
                 del values[slot]

@@ -12,9 +12,11 @@ from mooncake_py.compiler.native.building.values import (
 )
 from mooncake_py.compiler.native.reading.bodies import has_jump
 from mooncake_py.compiler.native.reading.branches import LEAVING, NOTHING, Unrolled, may_leave
+from mooncake_py.compiler.native.reading.consuming import ConsumingReader
 from mooncake_py.compiler.native.reading.drawing import Running
 from mooncake_py.compiler.native.reading.iterables import (
     Enumerated,
+    Generated,
     Iterable,
     Range,
     Zipped,
@@ -24,7 +26,6 @@ from mooncake_py.compiler.native.reading.iterables import (
     runs_back,
 )
 from mooncake_py.compiler.native.reading.store import Slot
-from mooncake_py.compiler.native.reading.unrolling import UnrollingReader
 from mooncake_py.compiler.native.regions.linear import ONE, ZERO, minus, plus
 from mooncake_py.compiler.regions.ir import (
     Break,
@@ -47,7 +48,7 @@ Heads = list[tuple[ast.expr, Iterable | None]]
 FEW = 4  # passes of a loop that are read one by one where arrays get other shapes
 
 
-class StatementReader(UnrollingReader):
+class StatementReader(ConsumingReader):
     """Reads statements.
 
     Attributes
@@ -124,6 +125,9 @@ class StatementReader(UnrollingReader):
         if node.orelse:
             raise Unfit("`else` of a loop: use a flag", place_of(node))
         over = self.iterated(node.iter)
+        if isinstance(over, Generated):
+            self.loop_over(node, over)
+            return
         count = known_count(over, as_items=True)
         is_short = count is not None and count <= MOST_ITEMS
         known = self.known_items(over, is_short and place_of(node) in self.findings.unrolled)
@@ -181,7 +185,7 @@ class StatementReader(UnrollingReader):
         if not isinstance(target, ast.Name):
             raise Unfit("a counter of a loop that is an item: use a variable", place_of(target))
         scope = self.scope
-        if scope.bindings[target.id] > 1 and target.id in self.rebound:
+        if scope.bindings[target.id] > 1 and scope.slot(target.id) in self.rebound:
             raise Unfit("a loop that assigns its counter: use another variable", place_of(target))
         slot = scope.slot(target.id)
         if not self.is_bound_once(slot):  # what it is after the loop may be read

@@ -53,7 +53,7 @@ class UnrollingReader(IterableReader):
     def unrolled(self, node: ast.For, items: Sequence[Value], is_back: bool) -> None:
         """Read a loop over items that are known, once for each."""
         scope = self.scope
-        scope.bindings.update(bound_in([node]))  # what it binds is bound again
+        self.bind_again([node])
         flag = self.b.fresh(BROKE)
         scope.env[flag] = Number(Const(False), "bool")
         scope.repeats += 1
@@ -69,6 +69,10 @@ class UnrollingReader(IterableReader):
         self.jumps.pop()
         scope.repeats -= 1
         del scope.env[flag]
+
+    def bind_again(self, body: Sequence[ast.stmt]) -> None:
+        """Note that statements are read more than once: what they bind is bound again."""
+        self.scope.bindings.update(bound_in([*body]))
 
     def under(self, left: Expr, read: Callable[[], None], node: ast.For) -> None:
         """Read a pass that runs unless the loop has been left."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -268,7 +268,8 @@ class MemoryWriter(CallReader):
         """Return True for memory to which several names refer, and captured or global memory."""
         if base in bases_in([*self.initial.values(), *self.known_as.values()]):
             return True
-        outside = {scope.owner: scope for scope in self.scopes[:-1]}
+        here_too = {scope.owner for scope in self.going_on()}
+        outside = {s.owner: s for s in self.scopes if s.owner not in here_too}
         names: dict[str, set[str]] = {owner: set() for owner in outside}
         here = 0
         for slot in self.slots_of(base):
@@ -279,6 +280,10 @@ class MemoryWriter(CallReader):
         if here > 1:
             return True
         return any(found and outside[owner].may_read(found) for owner, found in names.items())
+
+    def going_on(self) -> Iterator[Scope]:
+        """Yield the scopes of which statements are read: that of the function, as a rule."""
+        yield self.scope
 
     def slots_of(self, base: str) -> list[Slot]:
         """Return the slots that stand for memory, each item of a tuple once."""
