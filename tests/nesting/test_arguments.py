@@ -10,6 +10,7 @@ import pytest
 from mooncake_py import SharedArgumentsError, debug_mode, grad, hvp, jvp, vjp
 from tests.nesting.test_structures import HANDED, SECOND, X, differences
 from tests.support.marks import each_third
+from tests.support.pairs import rotating
 
 NAMES = [
     "number", "array", "0-d array", "tuple", "list", "dict", "object", "object with slots",
@@ -116,10 +117,16 @@ def test_an_argument_that_is_written_and_captured_too_is_refused(name):
         grad(lambda x: by_another_name(HANDED[name], x))(X)
 
 
+def named(value):
+    return (
+        "-".join(map(named, value)) if type(value) is tuple else getattr(value, "__name__", value)
+    )
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("second", SECOND)
-@pytest.mark.parametrize(("name", "way"), CASES)
-def test_an_argument_of_an_inner_derivative_keeps_its_second_derivative(name, way, second):
+@pytest.mark.parametrize(("case", "second"), rotating(CASES, SECOND), ids=named)
+def test_an_argument_of_an_inner_derivative_keeps_its_second_derivative(case, second):
+    name, way = case
     s = HANDED[name]
 
     def f(x):

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from mooncake_py import checkpoint, grad, hvp, jvp, value_and_grad, vjp
+from tests.support.pairs import rotating
 
 pytestmark = pytest.mark.without_modes("the modes are tried here")
 
@@ -66,8 +67,9 @@ DERIVATIVES: dict[str, Callable[[Any], Any]] = {
 }
 
 
-@pytest.mark.parametrize("derivative", DERIVATIVES.values(), ids=DERIVATIVES)
-@pytest.mark.parametrize("program", PROGRAMS)
+@pytest.mark.parametrize(
+    ("program", "derivative"), rotating(PROGRAMS, DERIVATIVES.values(), times=2)
+)
 def test_derivatives_of_cached_functions(program: Any, derivative: Any) -> None:
     expected = derivative(functools.partial(program, lambda f: f))
     for cached in (functools.cache, functools.lru_cache(maxsize=1)):

@@ -10,6 +10,7 @@ import pytest
 
 from mooncake_py import DerivativeDropError, grad, jvp
 from tests.support.carriers import CARRIERS, read_from
+from tests.support.pairs import rotating
 
 X = np.array([2.0, 3.0])
 REFUSED = {
@@ -34,8 +35,9 @@ def passed_through(make: Any, v: Any) -> Any:
     return grad(lambda z: (z * z, made), has_aux=True)(1.0)[1]
 
 
-@pytest.mark.parametrize("way", [by_forward_mode, passed_through])
-@pytest.mark.parametrize("name", sorted(set(CARRIERS) - UNFOLLOWED))
+@pytest.mark.parametrize(
+    ("name", "way"), rotating(sorted(set(CARRIERS) - UNFOLLOWED), [by_forward_mode, passed_through])
+)
 def test_other_ways_out(name: str, way: Any) -> None:
     f = read_from(name, way)
     if name in REFUSED:

@@ -10,6 +10,7 @@ import pytest
 from mooncake_py import debug_mode, grad, hessian, hvp, jacobian, jvp, value_and_grad, vjp
 from mooncake_py.errors import NestedDerivativeError
 from mooncake_py.runtime.active import Active
+from tests.support.pairs import pairwise, rotating
 
 X = np.array([0.7, -1.3])
 
@@ -70,8 +71,7 @@ DERIVATIVES = {
 
 
 @pytest.mark.sampled(3)
-@pytest.mark.parametrize("name", DERIVATIVES)
-@pytest.mark.parametrize("debug", [False, True])
+@pytest.mark.parametrize(("debug", "name"), rotating([False, True], DERIVATIVES))
 def test_an_exception_holds_what_that_of_the_plain_call_holds(name, debug):
     plain: Any = failure_of(lambda: fails(X))
     if debug:
@@ -92,20 +92,24 @@ def test_an_exception_holds_what_that_of_the_plain_call_holds(name, debug):
 MODES = {"grad": lambda f: grad(f)(X), "jvp": lambda f: jvp(f, (X,), (X,))}
 
 
-@pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize(
-    "raises",
-    [
-        lambda x: ValueError(x[0]),
-        lambda x: ValueError(x * 2.0),
-        lambda x: ValueError([x]),
-        lambda x: ValueError({x[0]: 1}),
-        lambda x: ValueError(lambda: x[0] * 2.0),
-    ],
+    ("inner", "raises", "mode"),
+    pairwise(
+        [
+            lambda f: grad(f)(1.0),
+            lambda f: vjp(f, 1.0),
+            lambda f: jvp(f, (1.0,), (1.0,)),
+        ],
+        [
+            lambda x: ValueError(x[0]),
+            lambda x: ValueError(x * 2.0),
+            lambda x: ValueError([x]),
+            lambda x: ValueError({x[0]: 1}),
+            lambda x: ValueError(lambda: x[0] * 2.0),
+        ],
+        MODES,
+    ),
 )
-@pytest.mark.parametrize("inner", [
-    lambda f: grad(f)(1.0), lambda f: vjp(f, 1.0), lambda f: jvp(f, (1.0,), (1.0,)),
-])  # fmt: skip
 def test_to_catch_an_exception_that_holds_active_data_is_an_error(mode, raises, inner):
     def catches(x):
         def fails(z):

@@ -16,6 +16,7 @@ import pytest
 from mooncake_py import grad, hvp, jvp, value_and_grad, vjp
 from mooncake_py.errors import MooncakeError
 from tests.support.gradients import derivative
+from tests.support.pairs import pairwise, rotating
 
 X = np.array([0.7, -1.3])
 V = np.array([0.4, 1.1])
@@ -298,7 +299,7 @@ def differences(f, x):
 
 def cases(names, ways):
     return [
-        pytest.param(name, way, id=f"{name}-{way.__name__}")
+        (name, way)
         for name in sorted(names)
         for way in ways
         if way is not by_jvp or name not in WITHOUT_TANGENT
@@ -322,16 +323,11 @@ def test_what_a_derivative_hands_out_keeps_its_derivative(name, way):
     np.testing.assert_array_equal(x, X)
 
 
-FEW = {"object", "closures that share a variable", "key", "deque", "nested"}
-
-
-@pytest.mark.sampled(4)
-@pytest.mark.parametrize("second", SECOND)
-@pytest.mark.parametrize(("name", "way"), [
-    *cases(FEW, [by_aux, by_jvp]),
-    *[pytest.param(*c.values, id=c.id, marks=pytest.mark.slow)
-      for c in cases(HANDED.keys() - FEW, WAYS)],
-])  # fmt: skip
+@pytest.mark.sampled(9)
+@pytest.mark.parametrize(
+    ("name", "way", "second"),
+    [(*case, second) for case, second in rotating(cases(HANDED, WAYS), SECOND)],
+)
 def test_what_a_derivative_hands_out_keeps_its_second_derivative(name, way, second):
     s = HANDED[name]
 
@@ -342,9 +338,10 @@ def test_what_a_derivative_hands_out_keeps_its_second_derivative(name, way, seco
     np.testing.assert_allclose(second(f, X), expected, rtol=1e-6, atol=1e-7)
 
 
-@pytest.mark.parametrize("outer", [grad, lambda f: lambda x: jvp(f, (x,), (V,))])
-@pytest.mark.parametrize("way", WAYS)
-@pytest.mark.parametrize("name", REFUSED)
+@pytest.mark.parametrize(
+    ("name", "way", "outer"),
+    pairwise(REFUSED, WAYS, [grad, lambda f: lambda x: jvp(f, (x,), (V,))]),
+)
 def test_what_cannot_be_handed_out_is_refused(name, way, outer):
     with pytest.raises(MooncakeError):
         outer(lambda x: way(REFUSED[name], x))(X)

@@ -30,22 +30,20 @@ from tests.rules.direct_cases import (
     cotangents,
     gradient,
 )
+from tests.support.pairs import of_each_kind, rotating
 
 FAMILIES = (reductions, shaping, joining, selection, creation, sorting, differences)
-CASES = [case for family in FAMILIES for case in family.cases()]
+CASES = of_each_kind(
+    (case for family in FAMILIES for case in family.cases()), lambda case: case.function
+)
 
 pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")
 
 
 @pytest.mark.sampled(3)
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.id)
-def test_rules_match_differences(case: Case) -> None:
+def test_rules_match_differences_and_keep_single_precision(case: Case) -> None:
     check_differences(case)
-
-
-@pytest.mark.sampled(3)
-@pytest.mark.parametrize("case", CASES, ids=lambda case: case.id)
-def test_rules_keep_single_precision(case: Case) -> None:
     check_single_precision(case)
 
 
@@ -145,8 +143,7 @@ LAID_OUT = {
 }
 
 
-@pytest.mark.parametrize("order", ["A", "K"])
-@pytest.mark.parametrize("layout", LAID_OUT)
+@pytest.mark.parametrize(("layout", "order"), rotating(LAID_OUT, ["A", "K"]))
 def test_copies_in_memory_order_are_put_back(layout: str, order: Any) -> None:
     a = LAID_OUT[layout]
     for function in (np.ravel, np.ndarray.flatten):

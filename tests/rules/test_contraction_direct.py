@@ -12,6 +12,7 @@ from numpy.testing import assert_allclose
 import mooncake_py.rules.einsum as einsum_rules
 from mooncake_py.rules import contraction
 from tests.rules.direct import check_rule, cotangents
+from tests.support.pairs import of_each_kind, rotating
 
 DTYPES = (float, complex)
 
@@ -41,23 +42,32 @@ if hasattr(np, "matvec"):
     ]  # fmt: skip
 
 
+def name(value: Any) -> str:
+    return (
+        "-".join(map(name, value))
+        if type(value) is tuple
+        else getattr(value, "__name__", str(value))
+    )
+
+
 def draw(rng: np.random.Generator, shape: tuple[int, ...], dtype: Any) -> np.ndarray:
     x = rng.standard_normal(shape)
     return np.asarray(x + 1j * rng.standard_normal(shape) if dtype is complex else x, dtype)
 
 
 @pytest.mark.sampled(3)
-@pytest.mark.parametrize("dtype_b", DTYPES)
-@pytest.mark.parametrize("dtype_a", DTYPES)
-@pytest.mark.parametrize(("function", "a", "b"), PAIRS, ids=lambda v: getattr(v, "__name__", v))
+@pytest.mark.parametrize(("pair", "dtype_a", "dtype_b"), rotating(PAIRS, DTYPES, DTYPES), ids=name)
 def test_bilinear_matches_differences(
-    function: Any, a: tuple[int, ...], b: tuple[int, ...], dtype_a: Any, dtype_b: Any
+    pair: tuple[Any, Any, Any], dtype_a: Any, dtype_b: Any
 ) -> None:
+    function, a, b = pair
     rng = np.random.default_rng(1)
     check_rule(function, draw(rng, a, dtype_a), draw(rng, b, dtype_b))
 
 
-@pytest.mark.parametrize(("function", "a", "b"), PAIRS, ids=lambda v: getattr(v, "__name__", v))
+@pytest.mark.parametrize(
+    ("function", "a", "b"), of_each_kind(PAIRS, lambda pair: pair[0]), ids=name
+)
 def test_float32_stays(function: Any, a: tuple[int, ...], b: tuple[int, ...]) -> None:
     rng = np.random.default_rng(2)
     x, z = draw(rng, a, np.float32), draw(rng, b, np.float32)
@@ -109,9 +119,9 @@ def of_operands(subscripts: str, shapes: list[tuple[int, ...]]) -> Any:
 
 
 @pytest.mark.sampled(3)
-@pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.parametrize(("subscripts", "shapes"), EINSUMS, ids=str)
-def test_einsum_matches_differences(subscripts: str, shapes: Any, dtype: Any) -> None:
+@pytest.mark.parametrize(("call", "dtype"), rotating(EINSUMS, DTYPES), ids=str)
+def test_einsum_matches_differences(call: tuple[str, Any], dtype: Any) -> None:
+    subscripts, shapes = call
     rng = np.random.default_rng(5)
     operands = [draw(rng, shape, dtype) for shape in shapes]
     wrt = range(1, len(shapes) + 1)

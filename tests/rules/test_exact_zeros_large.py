@@ -9,11 +9,13 @@ import pytest
 
 from mooncake_py import grad
 from mooncake_py.rules.exact_zeros import ONE_THREAD, surely_finite
+from tests.support.pairs import pairwise
 
 
-@pytest.mark.parametrize("dtype", [float, complex])
-@pytest.mark.parametrize("shape", [(), (3,), (2, 3), (ONE_THREAD + 1,), (3, ONE_THREAD)])
-@pytest.mark.parametrize("order", ["C", "F"])
+@pytest.mark.parametrize(
+    ("order", "shape", "dtype"),
+    pairwise(["C", "F"], [(), (3,), (2, 3), (ONE_THREAD + 1,), (3, ONE_THREAD)], [float, complex]),
+)
 def test_one_number_that_is_not_finite_is_found(shape: Any, order: Any, dtype: Any) -> None:
     a = np.ones(shape, dtype, order=order)
     assert surely_finite(a)

@@ -9,6 +9,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from mooncake_py import grad, hvp, jvp, vjp
+from tests.support.pairs import rotating
 
 A = np.array([[1.0, 3.0, 3.0], [2.0, -1.0, 2.0], [0.5, 0.5, 0.5]])
 DA = np.array([[1.0, 0.5, -2.0], [0.25, 4.0, 1.5], [3.0, -1.0, 0.25]])
@@ -33,8 +34,7 @@ FUNCTIONS: dict[str, Any] = {
 }
 
 
-@pytest.mark.parametrize("f", FUNCTIONS.values(), ids=FUNCTIONS)
-@pytest.mark.parametrize("initial", [0.0, 2.0])
+@pytest.mark.parametrize(("initial", "f"), rotating([0.0, 2.0], FUNCTIONS.values()))
 def test_tangents_and_cotangents_agree(f: Any, initial: float) -> None:
     y, dy = jvp(f, (A, initial), (DA, 0.75))
     assert_array_equal(y, f(A, initial))

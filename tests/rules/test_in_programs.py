@@ -20,6 +20,7 @@ from mooncake_py import value_and_grad
 from tests.rules import cases as families
 from tests.rules.cases import Case
 from tests.support.marks import each_second
+from tests.support.pairs import rotating
 
 LEFT_OUT = ("nondifferentiable", "scipy")  # steps; functions with narrow domains
 DECOMPOSITIONS = ("eigen", "factorizations", "linalg", "singular_values")
@@ -144,8 +145,7 @@ def test_some_gradients_have_the_dtype_of_the_arguments(family: str) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("dtype", RTOL)
-@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize(("family", "dtype"), rotating(FAMILIES, RTOL, times=2))
 def test_gradients_have_the_dtype_of_the_arguments(family: str, dtype: Any) -> None:
     if dtype is np.complex64 and family in DECOMPOSITIONS:
         pytest.skip("the phases of complex vectors are arbitrary, and programs see them")

@@ -1,4 +1,4 @@
-"""The rules of the family `inplace`, checked by `test_rule` at all their cases."""
+"""What the cases of the family `inplace` do not show."""
 
 from __future__ import annotations
 
@@ -8,14 +8,6 @@ import numpy as np
 import pytest
 
 from mooncake_py import grad, value_and_grad, vjp
-from tests.rules.cases import Case
-from tests.rules.cases.inplace import cases
-
-
-@pytest.mark.sampled(5)
-@pytest.mark.parametrize("case", cases(), ids=lambda case: case.id)
-def test_inplace_follow_their_rules(case: Case) -> None:
-    case.check()
 
 
 def test_nothing_is_put_without_values() -> None:

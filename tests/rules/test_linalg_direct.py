@@ -11,6 +11,7 @@ from numpy.testing import assert_allclose
 import mooncake_py.rules.norms  # noqa: F401  (registers the rule)
 from mooncake_py.rules import matrices, registry
 from tests.rules.direct import check_rule
+from tests.support.pairs import rotating
 
 DTYPES = (float, complex)
 
@@ -139,8 +140,11 @@ NORMS: list[tuple[tuple[int, ...], dict[str, Any]]] = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.parametrize(("shape", "kwargs"), NORMS, ids=str)
+@pytest.mark.parametrize(
+    ("shape", "kwargs", "dtype"),
+    [(*given, dtype) for given, dtype in rotating(NORMS, DTYPES)],
+    ids=str,
+)
 def test_norm_matches_differences(shape: Any, kwargs: dict[str, Any], dtype: Any) -> None:
     check_rule(np.linalg.norm, draw(shape, dtype), kwargs=kwargs, rtol=1e-5)
 

@@ -1,4 +1,4 @@
-"""Rules for the `math` and `cmath` modules."""
+"""What the cases of the family `math_functions` do not show."""
 
 from __future__ import annotations
 
@@ -13,15 +13,6 @@ import numpy as np
 import pytest
 
 from mooncake_py import grad, jvp, value_and_grad
-from tests.rules.cases import Case, parameters
-from tests.rules.cases.math_functions import cases
-
-
-@pytest.mark.sampled(3)
-@pytest.mark.parametrize("case", parameters(cases()), ids=lambda case: case.id)
-def test_math_functions(case: Case) -> None:
-    with np.errstate(all="ignore"):  # some points are poles
-        case.check()
 
 
 def test_distances_of_points_of_two_precisions() -> None:

@@ -7,11 +7,17 @@ import pytest
 from numpy.testing import assert_allclose
 
 from mooncake_py.rules.matrices import BLOCK, inverse_lower
+from tests.support.pairs import pairwise
 
 
-@pytest.mark.parametrize("n", [0, 1, BLOCK, BLOCK + 1, 3 * BLOCK + 7])
-@pytest.mark.parametrize("stack", [(), (2, 3)])
-@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.complex128])
+@pytest.mark.parametrize(
+    ("dtype", "stack", "n"),
+    pairwise(
+        [np.float32, np.float64, np.complex128],
+        [(), (2, 3)],
+        [0, 1, BLOCK, BLOCK + 1, 3 * BLOCK + 7],
+    ),
+)
 def test_triangles_are_inverted_by_halves(n: int, stack: tuple[int, ...], dtype: type) -> None:
     random = np.random.default_rng(5)
     low = np.tril(random.standard_normal((*stack, n, n)) / max(n, 1)) + 2.0 * np.eye(n)

@@ -7,9 +7,10 @@ import pytest
 from numpy.testing import assert_allclose
 
 from mooncake_py.rules import registry
-from mooncake_py.rules.kinds import ElementwiseRule, LinearRule, VjpRule, ZeroDerivativeRule
+from mooncake_py.rules.kinds import ElementwiseRule, LinearRule, VjpRule
 from tests.rules.cases import Case, elementwise, math_functions, nondifferentiable, operators
 from tests.rules.partials import cotangents, difference, is_active, random_like
+from tests.support.pairs import of_each_kind
 
 FAMILIES = (elementwise, operators, math_functions, nondifferentiable)
 ALL = [case for family in FAMILIES for case in family.cases()]
@@ -22,8 +23,9 @@ def direct(case: Case) -> bool:
     return isinstance(rule, (ElementwiseRule, LinearRule, VjpRule)) and not out
 
 
-SMOOTH = [case for case in ALL if direct(case) and not case.interface_only]
-KINKS = [case for case in ALL if direct(case) and case.interface_only]
+DIRECT = [case for case in ALL if direct(case)]
+SMOOTH = of_each_kind((c for c in DIRECT if not c.interface_only), lambda c: c.function)
+KINKS = of_each_kind((c for c in DIRECT if c.interface_only), lambda c: c.function)
 
 # Functions or partials that compute in float64.
 LEAVE_FLOAT32 = (np.float_power, np.ldexp)
@@ -69,7 +71,10 @@ def test_zero_cotangent_gives_zero_at_kinks(case: Case) -> None:
 @pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     "case",
-    [c for c in SMOOTH + KINKS if any(isinstance(x, np.ndarray) for x in c.args)],
+    of_each_kind(
+        (c for c in DIRECT if any(isinstance(x, np.ndarray) for x in c.args)),
+        lambda c: c.function,
+    ),
     ids=identify,
 )
 def test_float32_stays(case: Case) -> None:
@@ -91,28 +96,3 @@ def test_float32_stays(case: Case) -> None:
                 value = partial(*args, y)
                 for part in (getattr(value, "dz", value), getattr(value, "dzbar", value)):
                     assert np.result_type(part, y) in (np.float32, np.complex64)
-
-
-@pytest.mark.parametrize(
-    "case",
-    [
-        c
-        for c in ALL
-        if isinstance(registry.find(c.function), ZeroDerivativeRule) and not c.interface_only
-    ],
-    ids=identify,
-)
-def test_functions_without_derivative_are_locally_constant(case: Case) -> None:
-    if getattr(registry.find(case.function), "because", "") not in (
-        "piecewise constant",
-        "true or false",
-        "returns indices",
-    ):
-        pytest.skip("no function of values")
-    rng = np.random.default_rng(5)
-    y = case.function(*case.args, **case.kwargs)
-    for position, x in enumerate(case.args):
-        if isinstance(x, (float, np.ndarray)) and is_active(x):
-            moved = x + 1e-9 * random_like(rng, x)
-            args = (*case.args[:position], moved, *case.args[position + 1 :])
-            np.testing.assert_equal(case.function(*args, **case.kwargs), y)

@@ -16,6 +16,7 @@ from mooncake_py.modes.forward import apply, pushforward
 from mooncake_py.rules import registry, sorting
 from mooncake_py.rules.kinds import VjpRule, function_name
 from tests.rules.cases.drawing import draw
+from tests.support.pairs import rotating
 
 LINALG = np.linalg
 SQUARE: dict[str, Callable[..., Any]] = {
@@ -76,13 +77,16 @@ def cases() -> Iterator[tuple[str, Callable[..., Any], np.ndarray]]:
         yield from ((f"{name}-{kind}", f, a) for name, f in ANY.items())
         if len(shape) == 2:
             yield from ((f"{name}-{kind}", f, a) for name, f in ROWS.items())
+    by_function: dict[str, list[str]] = {}
+    for name in SQUARE | ANY | ROWS:
+        by_function.setdefault(name.partition(",")[0], []).append(name)
     odd = {"equal": np.eye(3), "zero": np.zeros((3, 3)), "rank one": np.ones((3, 3)),
            "nan": np.where(np.eye(3) > 0, draw(3, 3), np.nan), "complex": draw(3, 3, dtype=complex),
            "single": draw(3, 3).astype(np.float32)}  # fmt: skip
-    for kind, a in odd.items():
-        for name, f in {**SQUARE, **ANY, **ROWS}.items():
+    for names in by_function.values():  # the calls of a function take turns
+        for name, kind in rotating(names, odd):
             if kind != "complex" or not name.startswith(("select", "nan", "median", "partition")):
-                yield f"{name}-{kind}", f, a
+                yield f"{name}-{kind}", (SQUARE | ANY | ROWS)[name], odd[kind]
 
 
 def found(f: Callable[..., Any], a: np.ndarray) -> Any:

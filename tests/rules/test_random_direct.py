@@ -15,6 +15,7 @@ from mooncake_py.rules import random as rules
 from mooncake_py.rules import registry, shuffling
 from mooncake_py.rules.kinds import ZeroDerivativeRule
 from tests.rules.equal_calls import assert_same_call
+from tests.support.pairs import rotating
 
 X = np.arange(24.0).reshape(4, 3, 2)
 
@@ -112,8 +113,10 @@ FAMILIES: list[tuple[str, tuple[Any, ...]]] = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("make", [generator, legacy], ids=["Generator", "RandomState"])
-@pytest.mark.parametrize(("name", "parameters"), FAMILIES, ids=str)
+@pytest.mark.parametrize(
+    ("name", "parameters", "make"),
+    [(*given, make) for given, make in rotating(FAMILIES, [generator, legacy])],
+)
 def test_pathwise_derivatives_match_differences(name: str, parameters: Any, make: Any) -> None:
     def draw(*values: Any) -> Any:
         return getattr(make(), name)(*values, size=(3, 2))
@@ -142,8 +145,10 @@ ZERO_SCALES: list[tuple[str, tuple[Any, ...], int]] = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("make", [generator, legacy], ids=["Generator", "RandomState"])
-@pytest.mark.parametrize(("name", "parameters", "i"), ZERO_SCALES, ids=str)
+@pytest.mark.parametrize(
+    ("name", "parameters", "i", "make"),
+    [(*given, make) for given, make in rotating(ZERO_SCALES, [generator, legacy])],
+)
 def test_scales_of_zero_have_the_derivative_of_others(
     name: str, parameters: Any, i: int, make: Any
 ) -> None:
@@ -200,8 +205,9 @@ def test_draws_overwrite_the_active_array_that_is_given(name: str, args: tuple[A
     assert_allclose(grad(refilled)(x), 2 * x + filling)
 
 
-@pytest.mark.parametrize("make", [generator, legacy], ids=["Generator", "RandomState"])
-@pytest.mark.parametrize("name", sorted(rules.CONSTANT_PARAMETERS))
+@pytest.mark.parametrize(
+    ("name", "make"), rotating(sorted(rules.CONSTANT_PARAMETERS), [generator, legacy])
+)
 def test_parameters_without_a_smooth_map_are_refused(name: str, make: Any) -> None:
     method = getattr(type(make()), name, None)
     if method is None:

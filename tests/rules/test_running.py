@@ -9,6 +9,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from mooncake_py import grad, hvp, jvp, value_and_grad
+from tests.support.pairs import rotating
 
 RANDOM = np.random.default_rng(8)
 ARRAYS = {
@@ -35,8 +36,7 @@ def one_by_one(ufunc, x, axis):
     return np.stack(results, axis=axis)
 
 
-@pytest.mark.parametrize("ufunc", UFUNCS)
-@pytest.mark.parametrize("x", ARRAYS.values(), ids=ARRAYS)
+@pytest.mark.parametrize(("x", "ufunc"), rotating(ARRAYS.values(), UFUNCS))
 def test_running_extrema(ufunc, x):
     for axis in range(-1, x.ndim):
         if not x.shape[axis]:

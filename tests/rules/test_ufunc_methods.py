@@ -1,4 +1,4 @@
-"""The rules of the family `ufunc_methods`, checked by `test_rule` at all their cases."""
+"""What the cases of the family `ufunc_methods` do not show."""
 
 from __future__ import annotations
 
@@ -6,16 +6,8 @@ import numpy as np
 import pytest
 
 from mooncake_py import MissingRuleError, grad, jvp, value_and_grad, vjp
-from tests.rules.cases import Case
-from tests.rules.cases.ufunc_methods import cases
 from tests.support.gradients import Program
-
-
-@pytest.mark.sampled(5)
-@pytest.mark.parametrize("case", cases(), ids=lambda case: case.id)
-def test_ufunc_methods_follow_their_rules(case: Case) -> None:
-    case.check()
-
+from tests.support.pairs import rotating
 
 SINCE_2_5 = np.lib.NumpyVersion(np.__version__) >= "2.5.0"
 RAISED = ValueError if SINCE_2_5 else MissingRuleError
@@ -85,8 +77,7 @@ INTO = {
 }
 
 
-@pytest.mark.parametrize("ufunc", UFUNCS)
-@pytest.mark.parametrize("into", INTO.values(), ids=INTO)
+@pytest.mark.parametrize(("into", "ufunc"), rotating(INTO.values(), UFUNCS, times=2))
 def test_outputs_that_are_asked_for_or_larger(ufunc, into):
     def f(x):
         y = into(ufunc, x)

@@ -13,6 +13,7 @@ from mooncake_py.rules import registry
 from mooncake_py.rules import ufunc_methods as methods
 from tests.rules.direct import check_rule
 from tests.rules.equal_calls import assert_same_call
+from tests.support.pairs import rotating
 
 X = np.random.default_rng(0).uniform(0.5, 1.5, (3, 4))
 
@@ -68,11 +69,13 @@ REDUCTIONS: list[dict[str, Any]] = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("kwargs", REDUCTIONS, ids=str)
 @pytest.mark.parametrize(
-    "ufunc",
-    [np.logaddexp, np.hypot, np.subtract, np.divide, np.less, np.logical_or],
-    ids=lambda u: u.__name__,
+    ("ufunc", "kwargs"),
+    rotating(
+        [np.logaddexp, np.hypot, np.subtract, np.divide, np.less, np.logical_or],
+        REDUCTIONS,
+        times=2,
+    ),
 )
 def test_reduce_equals_numpy(ufunc: np.ufunc, kwargs: dict[str, Any]) -> None:
     assert_same_call(methods.ufunc_reduce, np.ufunc.reduce, ufunc, X, **kwargs)

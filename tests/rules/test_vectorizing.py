@@ -1,4 +1,4 @@
-"""The rules of the family `vectorizing`, checked by `test_rule` at all their cases."""
+"""What the cases of the family `vectorizing` do not show."""
 
 from __future__ import annotations
 
@@ -10,15 +10,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from mooncake_py import grad, jvp, value_and_grad
 from mooncake_py.rules import registry, vectorizing
-from tests.rules.cases import Case
 from tests.rules.cases.drawing import draw
-from tests.rules.cases.vectorizing import cases
-
-
-@pytest.mark.parametrize("case", cases(), ids=lambda case: case.id)
-def test_vectorizing_follow_their_rules(case: Case) -> None:
-    case.check()
-
+from tests.support.pairs import rotating
 
 LINES = {
     "number": lambda v: np.sum(v * v),
@@ -33,8 +26,7 @@ LINES = {
 
 @pytest.mark.sampled(5)
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("axis", [0, 1, -1, -2, 2])
-@pytest.mark.parametrize("name", LINES)
+@pytest.mark.parametrize(("name", "axis"), rotating(LINES, [0, 1, -1, -2, 2], times=2))
 def test_lines_of_vectors_and_matrices(
     name: str, axis: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from mooncake_py import MissingRuleError, grad, jvp, value_and_grad
+from tests.support.pairs import pairwise
 
 nd = pytest.importorskip("scipy.ndimage")
 
@@ -20,6 +21,7 @@ IMAGES = {
     "float": 3 * RANDOM.standard_normal((5, 6)),
     "single": RANDOM.standard_normal((5, 6)).astype(np.float32),
 }
+OUTPUTS = [None, bool, np.uint8, np.int8, np.int32, np.uint64]
 POINTS = [[0.3, 1.2, 3.4, 2.5], [0.6, 3.2, 4.5, 1.0]]
 
 
@@ -44,9 +46,7 @@ OPERATIONS: dict[str, Callable[..., Any]] = {
 
 
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("name", OPERATIONS)
-@pytest.mark.parametrize("image", IMAGES)
-@pytest.mark.parametrize("output", [None, bool, np.uint8, np.int8, np.int32, np.uint64])
+@pytest.mark.parametrize(("name", "image", "output"), pairwise(OPERATIONS, IMAGES, OUTPUTS))
 def test_values_are_those_of_the_plain_call(name: str, image: str, output: Any) -> None:
     def program(x: Any) -> Any:
         scale = x[0] if IMAGES[image].dtype.kind == "f" else 1

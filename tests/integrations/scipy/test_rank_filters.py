@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from mooncake_py import MissingRuleError, jvp, value_and_grad
+from tests.support.pairs import rotating
 
 nd = pytest.importorskip("scipy.ndimage")
 sg = pytest.importorskip("scipy.signal")
@@ -41,8 +42,7 @@ FILTERS: dict[str, Callable[..., Any]] = {
 
 
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("name", FILTERS)
-@pytest.mark.parametrize("image", [LINE, PLANE, LINE.reshape(4, 3).T], ids=["line", "plane", "F"])
+@pytest.mark.parametrize(("image", "name"), rotating([LINE, PLANE, LINE.reshape(4, 3).T], FILTERS))
 def test_images_with_missing_data(name: str, image: np.ndarray) -> None:
     if name == "rank in a footprint" and image.ndim == 1:
         pytest.skip("a footprint of two axes")

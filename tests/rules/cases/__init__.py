@@ -6,14 +6,11 @@ from collections.abc import Hashable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-import pytest
-
 from mooncake_py.rules import registry
 from mooncake_py.rules.kinds import ElementwiseRule
-from mooncake_py.testing import RuleCase, test_rule
-from tests.rules.written import between_writes
+from mooncake_py.testing import RuleCase
 
-__all__ = ["PLAIN", "Case", "layouts_once", "parameters", "repeated"]
+__all__ = ["PLAIN", "Case", "layouts_once", "repeated"]
 
 PLAIN = {"layouts": False, "dtypes": False, "aliasing": False, "constants": False}
 """Options for functions that are derived: their parts are checked with all layouts elsewhere."""
@@ -46,19 +43,6 @@ class Case(RuleCase):
         self.options = {**given, **ONCE, **self.options}
         super().check()
 
-    def check_between_writes(self) -> None:
-        """Check the rule on the tape, with writes in place before and after the call."""
-        test_rule(
-            between_writes(self.function),
-            *self.args,
-            kwargs=self.kwargs,
-            interface_only=self.interface_only,
-            layouts=False,
-            dtypes=False,
-            forward=False,  # as checked where the function is called by itself
-            **ONCE,
-        )
-
 
 def layouts_once(cases: Iterable[Case]) -> list[Case]:
     """Return cases of which only the first of a function goes through the layouts of memory.
@@ -73,22 +57,6 @@ def layouts_once(cases: Iterable[Case]) -> list[Case]:
             case.options = {**ONE_LAYOUT, **case.options}
         known.add(call)
     return found
-
-
-def parameters(cases: Iterable[Case]) -> list[Any]:
-    """Return cases as parameters of a test, of which the fast set has the first of each call.
-
-    Of the repeated ones the fast set has each fourth; all go through fewer variants of the
-    arguments, and the slow set has the others.
-    """
-    found = list(cases)
-    again = []
-    for case, options in repeated(found):
-        case.options = {**options, **case.options}
-        if options is UNVARIED:
-            again.append(case)
-    slow = {id(case) for i, case in enumerate(again) if i % 4}
-    return [pytest.param(c, marks=pytest.mark.slow) if id(c) in slow else c for c in found]
 
 
 def repeated(cases: Iterable[Case]) -> Iterator[tuple[Case, dict[str, Any]]]:
