@@ -27,8 +27,8 @@ NEEDS = {
     "networkx": ["mooncake_py/integrations/networkx.py"],
     "llvmlite": ["docs/cheat_sheet.md", "docs/compiled.md"],
     "numba": ["docs/numba.md"],
-    "jax": ["mooncake_py/integrations/jax.py"],
-    "torch": ["mooncake_py/integrations/torch.py"],
+    "jax": ["mooncake_py/integrations/jax/*", "docs/frameworks.md"],
+    "torch": ["mooncake_py/integrations/torch/*", "docs/frameworks.md"],
 }
 
 collect_ignore_glob = [

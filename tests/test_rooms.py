@@ -129,7 +129,7 @@ def test_all_folders_have_their_place() -> None:
     assert folders == {room.partition(".")[0] for room in ROOMS} | {"rules", "tangents"} | above
 
 
-PUBLIC = ("rules", "tangents", "solvers", "errors", "optional", "words")
+PUBLIC = ("rules", "tangents", "solvers", "interface", "errors", "optional", "words")
 """What an integration may import: no part of the engine."""
 OF_THE_ENGINE = {
     "integrations.mpi4py": "communication has a place in the tape of each mode",

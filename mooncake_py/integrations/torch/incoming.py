@@ -15,6 +15,7 @@ from mooncake_py.integrations.structure import (
     replacing,
     with_derivative,
 )
+from mooncake_py.integrations.torch.arrays import as_numpy, as_tensor, is_differentiable
 from mooncake_py.optional import import_optional
 from mooncake_py.rules.declare import from_vjp
 
@@ -116,23 +117,3 @@ def from_torch(function: Callable[..., Any]) -> Callable[..., Any]:
         return list(map(as_numpy, outputs)), pullback
 
     return nested(flat)
-
-
-def as_tensor(value: Any) -> Any:
-    """Return a copy of an array as a tensor; anything else as it is."""
-    if isinstance(value, (np.ndarray, np.generic)):
-        return torch.from_numpy(np.array(value, order="C"))
-    return value
-
-
-def as_numpy(value: Any) -> Any:
-    """Return a copy of a tensor as an array, a number for one without axes."""
-    if not torch.is_tensor(value):
-        return value
-    array = value.detach().resolve_conj().resolve_neg().cpu().numpy().copy()
-    return array if array.ndim else array[()]
-
-
-def is_differentiable(value: Any) -> bool:
-    """Whether an output can have a derivative."""
-    return torch.is_tensor(value) and (value.is_floating_point() or value.is_complex())
