@@ -21,7 +21,7 @@ It asks for nothing that was not looked at: compiled code does not depend on the
 from __future__ import annotations
 
 import weakref
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from operator import itemgetter
 from types import FunctionType, MemberDescriptorType
 from typing import Any
@@ -32,6 +32,7 @@ from mooncake_py.compiler.native.building.types import (
     COMPLEX_TYPES,
     FLOATS,
     HEAP,
+    KEYS,
     KINDS,
     NUMBERS,
     ArrayType,
@@ -62,6 +63,7 @@ DTYPES = {kind: dtype for dtype, kind in KINDS.items()}
 UNLIKE = AttributeError, KeyError, TypeError, ValueError
 """What is raised where a structure has other names, keys or lengths."""
 HOOKS = "__getattr__", "__getattribute__"
+TEXTS = frozenset({str})
 
 
 def are_of(types: Iterable[type], values: Iterable[Any]) -> bool:
@@ -74,15 +76,38 @@ def are_of(types: Iterable[type], values: Iterable[Any]) -> bool:
     return True
 
 
-def same_types(keys: Iterable[Any], known: Iterable[Any]) -> bool:
-    """Return True for keys of the same types one by one: 1 and True are equal."""
-    return list(map(type, keys)) == list(map(type, known))
+def exact(key: Any) -> Any:
+    """Return what tells a key, or an item of a set, apart: 1 and True are equal, so are zeros.
+
+    No code of the program's runs: what is found here of another type is like nothing else.
+    """
+    t = type(key)
+    if t is tuple:
+        return tuple(map(exact, key))
+    if t is float:
+        return repr(key)
+    return (t, key) if t in KEYS else id(key)
+
+
+def same_keys(keys: Collection[Any], known: tuple[Any, ...]) -> bool:
+    """Return True if a dict has the keys that are known, in their order."""
+    return len(keys) == len(known) and all(map(are_same_keys, keys, known))
+
+
+def are_same_keys(a: Any, b: Any) -> bool:
+    """Return True for two keys that nothing tells apart."""
+    return a is b or exact(a) == exact(b)
+
+
+def same_items(found: set[Any], known: frozenset[Any]) -> bool:
+    """Return True if a set has the items that are known."""
+    return len(found) == len(known) and frozenset(map(exact, found)) == known
 
 
 SCOPE: dict[str, Any] = {
     "KINDS": KINDS, "LARGE": LARGE, "UNLIKE": UNLIKE, "are_of": are_of, "dict": dict,
     "is_list_of": is_list_of, "is_taken": is_taken, "list": list, "ndarray": ndarray,
-    "runs_forward": runs_forward, "same_types": same_types,
+    "runs_forward": runs_forward, "same_items": same_items, "same_keys": same_keys, "TEXTS": TEXTS,
 }  # fmt: skip
 
 
@@ -255,8 +280,11 @@ class Text:
             self.refuse(f"{v} is None or {v} is not {self.constant(t.known)}()")
         elif t.type is bool:
             self.refuse(f"{v} is not {t.known!r}")
-        elif t.type in (int, set):
-            self.refuse(f"{v} != {self.constant(t.known)}")
+        elif t.type is int:
+            self.refuse(f"{v} != {t.known!r}")
+        elif t.type is set:
+            known = self.constant(frozenset(map(exact, t.known)))
+            self.refuse(f"not same_items({v}, {known})")
         elif t.type not in (str, type(None)):
             self.refuse(f"{v} is not {self.constant(t.known)}")
 
@@ -264,9 +292,10 @@ class Text:
         """Compare a dict: its keys in their order, and what stands under them."""
         self.held.append(v)
         keys = self.constant(t.keys)
-        self.refuse(f"tuple({v}) != {keys}")
-        if not {str}.issuperset(map(type, t.keys)):
-            self.refuse(f"not same_types({v}, {keys})")
+        if TEXTS.issuperset(map(type, t.keys)):
+            self.refuse(f"not TEXTS.issuperset(map(type, {v})) or tuple({v}) != {keys}")
+        else:
+            self.refuse(f"not same_keys({v}, {keys})")
         if t.keys:
             items = [(item, (*path, key)) for key, item in zip(t.keys, t.items, strict=True)]
             self.parts(v, items, f"{self.constant(itemgetter(*t.keys))}({v})")

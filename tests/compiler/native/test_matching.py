@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from enum import Enum
 from types import SimpleNamespace
 from typing import Any
 
@@ -129,6 +130,41 @@ def test_most_of_these_have_one():
     types = [t for value in VALUES if (t := served(value)) is not None]
     found = [matcher([t], []) is not None for t in types]
     assert sum(found) > 0.9 * len(found)
+
+
+class Text(str):
+    __slots__ = ()
+
+
+class Alike(Enum):
+    A = 1
+    B = 2
+
+    def __eq__(self, other):
+        return True
+
+    def __hash__(self):
+        return 0
+
+
+EQUAL = [
+    ({"a": 1.0}, {Text("a"): 1.0}), ({1: 1.0}, {True: 1.0}), ({(1, "a"): 1.0}, {(True, "a"): 1.0}),
+    ({0.0: 1.0}, {-0.0: 1.0}), ({"a", (0.0, 1)}, {"a", (-0.0, 1)}), ({"a"}, {Text("a")}),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("pair", EQUAL)
+def test_equal_keys_and_items_of_sets_are_told_apart(pair):
+    for one, other in (pair, pair[::-1]):
+        match = None if served(one) is None else matcher([type_of(one)], [])
+        if match is not None:
+            assert kept(match, one)
+            assert not kept(match, other)
+    assert served(pair[0])
+
+
+def test_members_that_say_what_is_equal_are_not_served():
+    assert not any(map(served, (Alike.A, {Alike.A: 1.0}, {Alike.B}, {(1, Alike.A): 1.0})))
 
 
 def test_attributes_are_found_where_they_are():

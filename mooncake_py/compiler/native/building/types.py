@@ -21,6 +21,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy import ndarray
 
+from mooncake_py.by_identity import answers_itself
 from mooncake_py.compiler.native.regions.linear import LARGE
 from mooncake_py.compiler.native.regions.region import BOOL, FLOAT, FLOAT32, INT
 from mooncake_py.jitted import is_jitted
@@ -37,7 +38,7 @@ from mooncake_py.runtime.attribute_lookup import (
 from mooncake_py.tangents.fields import instance_dict, slots
 
 __all__ = [
-    "COMPLEX_TYPES", "DEEP", "FLOATS", "GROWING", "HEAP", "KINDS", "MOST_ITEMS", "NUMBERS",
+    "COMPLEX_TYPES", "DEEP", "FLOATS", "GROWING", "HEAP", "KEYS", "KINDS", "MOST_ITEMS", "NUMBERS",
     "ArrayType", "DictType", "KnownType", "ListType", "Met", "NumberType", "ObjectType", "Path",
     "SameType", "TupleType", "Type", "UnservedType", "fields_of", "is_list_of",
     "is_list_of_floats", "is_one", "is_plain_object", "itemized", "list_type", "met_in", "type_of",
@@ -64,6 +65,9 @@ LIBRARIES = frozenset({"mooncake_py", "numba", "numpy", "scipy"})
 HEAP = 1 << 9  # the flag of classes that are not of C
 KNOWN = frozenset({bool, str, FunctionType, ModuleType, np.ufunc, EllipsisType})
 KEYS = frozenset({str, int, float, bool, NoneType})
+OF_TUPLES = {
+    name: vars(tuple)[name] for name in ("__iter__", "__len__", "__getitem__", "__getattribute__")
+}
 
 
 class NumberType(NamedTuple):
@@ -220,6 +224,8 @@ def number_type(value: Any) -> Type | None:
         return ListType()
     if t is set:
         return KnownType(t, frozenset(value)) if all(map(is_key, value)) else None
+    if issubclass(t, Enum) and not is_plain_member(value):
+        return unserved(value)
     return KnownType.of(value) if value is None or t in KNOWN or is_known(value) else None
 
 
@@ -252,10 +258,10 @@ def is_known(value: Any) -> bool:
 def tuple_type(value: Any, met: Met, path: Path) -> TupleType | None:
     """Return the type of a tuple, None for one of a class that may have any methods."""
     t = type(value)
-    if t is not tuple and not (
-        hasattr(t, "_fields") and t.__iter__ is tuple.__iter__ and t.__len__ is tuple.__len__
-        and t.__getitem__ is tuple.__getitem__ and t.__getattribute__ is tuple.__getattribute__
-    ):  # fmt: skip
+    if t is not tuple and (
+        in_class(t, "_fields") is MISSING
+        or any(in_class(t, name) is not own for name, own in OF_TUPLES.items())
+    ):
         return None
     cls = None if t is tuple else weakref.ref(t)
     return TupleType(parts_of(enumerate(value), met, path), False, cls)
@@ -315,7 +321,15 @@ def is_key(key: Any) -> bool:
     """Return True for a key that is the same in each call."""
     if type(key) is tuple:
         return all(map(is_key, key))
-    return type(key) in KEYS or issubclass(type(key), Enum)
+    return type(key) in KEYS or (issubclass(type(key), Enum) and is_plain_member(key))
+
+
+def is_plain_member(member: Enum) -> bool:
+    """Return True for a member of an enumeration that is found and compared by no one's code."""
+    found = in_class(type(member), "__hash__")
+    return not answers_itself(member, "__eq__") and (
+        found is vars(Enum)["__hash__"] or not answers_itself(member, "__hash__")
+    )
 
 
 def runs_forward(strides: tuple[int, ...]) -> bool:
@@ -328,7 +342,9 @@ def object_type(o: Any, met: Met, path: Path) -> ObjectType | None:
     t = type(o)
     if t is not SimpleNamespace and not all(c is object or c.__flags__ & HEAP for c in t.__mro__):
         return None
-    if not is_one_of(t.__getattribute__, PLAIN_READS) or hasattr(t, "__getattr__"):
+    if not is_one_of(t.__getattribute__, PLAIN_READS) or (
+        in_class(t, "__getattr__") is not MISSING
+    ):
         return None
     held = instance_dict(o)
     fields = fields_of(o, held)

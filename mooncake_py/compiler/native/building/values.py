@@ -5,12 +5,11 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from types import BuiltinFunctionType, EllipsisType, FunctionType, ModuleType, NoneType
+from types import FunctionType
 from typing import Any
 
-import numpy as np
-
 from mooncake_py.compiler.native.building.generator import Generator
+from mooncake_py.compiler.native.building.sameness import are_one, never_changes
 from mooncake_py.compiler.native.building.types import ObjectType
 from mooncake_py.compiler.native.regions.linear import flat
 from mooncake_py.compiler.native.regions.region import BOOL, FLOAT, FLOAT32, INT
@@ -247,12 +246,6 @@ def key_in(value: Value) -> Any:
     return NO_KEY
 
 
-UNCHANGING = (
-    NoneType, EllipsisType, bool, int, float, str, bytes, type, ModuleType, FunctionType,
-    BuiltinFunctionType, np.ufunc, np.dtype,
-)  # fmt: skip
-
-
 @dataclass(frozen=True)
 class Cells:
     """A list of numbers, as long as it was at first if it does not grow.
@@ -395,17 +388,21 @@ class Partial:
         return Partial(f(self.function), tuple(map(f, self.args)), given)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Known:
     """An object that is the same in each call: a module, a function, None, text."""
 
     value: Any
 
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Known) and are_one(self.value, other.value)
+
+    __hash__ = None  # type: ignore[assignment]
+
     @property
     def never_changes(self) -> bool:
         """Whether it is equal to the same things in each call, and true or not; no list is."""
-        items = self.value if type(self.value) is tuple else (self.value,)
-        return all(issubclass(type(item), UNCHANGING) for item in items)
+        return never_changes(self.value)
 
 
 @dataclass(frozen=True)

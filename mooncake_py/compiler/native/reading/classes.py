@@ -70,7 +70,7 @@ class ClassReader(StatementReader):
             return Partial(Known(found.__func__), (Known(cls),))
         if t is FunctionType or is_jitted(found):
             return Known(found)
-        if found is MISSING or hasattr(t, "__get__"):
+        if found is MISSING or in_class(t, "__get__") is not MISSING:
             raise Unfit(f"the attribute {name} of the class {cls.__name__}", self.b.place)
         return constant(found) or self.captured(self.scope, name, found, owner_of(cls, name))
 

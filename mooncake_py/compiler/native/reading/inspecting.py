@@ -95,9 +95,10 @@ def is_subclass(r: ExpressionReader, cls: type, of: Value) -> bool:
     other = of.value if isinstance(of, Known) else None
     if other is None or not issubclass(type(other), type):
         raise Unfit(f"`isinstance` for {said(of)}: use a class or a tuple of classes", r.b.place)
+    is_base = any(other is base for base in cls.__mro__)  # whatever a metaclass calls equal
     if type(other).__instancecheck__ is type.__instancecheck__:
-        return other in cls.__mro__
-    if other in cls.__mro__:
+        return is_base
+    if is_base:
         return True
     if type(other) is abc.ABCMeta and other.__module__ in ABSTRACT:
         return issubclass(cls, other)

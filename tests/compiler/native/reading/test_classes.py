@@ -184,8 +184,28 @@ def recursion(x, a):
     return total * root.size()
 
 
+class OfClasses(type):
+    """Classes of which no instance is a descriptor: those have ``__get__`` in the class itself."""
+
+    def __get__(cls, o, owner=None):
+        raise AssertionError
+
+
+class Mark(metaclass=OfClasses):
+    pass
+
+
+class Marked:
+    mark = Mark()
+
+
+def no_descriptor(x, a):
+    return x[0] * a if Marked.mark is Marked().mark else x[1]
+
+
 FUNCTIONS = [
     inheritance, methods_as_values, functions_in_attributes, kept_in_branches, recursion,
+    no_descriptor,
 ]  # fmt: skip
 
 

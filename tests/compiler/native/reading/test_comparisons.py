@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import enum
+import functools
 from typing import Any
 
 import numpy as np
@@ -117,6 +118,51 @@ def test_what_only_runs_can_tell_is_left(tried: list[bool]) -> None:
     agrees(of_odd, X)
     agrees(of_array_and_none, X)
     assert report(of_array_and_none)[0].found == "not compiled"
+
+
+class Equal:
+    """What is equal to anything; an instance is a constant, as it finds its attributes itself."""
+
+    def __eq__(self, other):
+        return True
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __getattr__(self, name):
+        raise AttributeError(name)
+
+
+EQUAL = Equal()
+
+
+class Loop:
+    def __init__(self, v):
+        self.v = v
+
+    def __iter__(self):
+        return functools.partial(EQUAL, self.v)  # type: ignore[arg-type, return-value]
+
+
+def key_of_sorting(x):
+    return x[sorted([2, 0, 1], key=EQUAL)[0]]  # type: ignore[arg-type]
+
+
+def length_of_a_loop(x):
+    s = x[0]
+    for v in Loop(x):
+        s += v
+    return s
+
+
+@pytest.mark.parametrize("f", [key_of_sorting, length_of_a_loop])
+def test_what_says_that_it_is_equal_is_not_asked(f: Any, tried: list[bool]) -> None:
+    def caught(x):
+        try:
+            return f(x)
+        except TypeError:
+            return x[1] * x[1]
+
+    agrees(caught, X)
 
 
 def of_member(x, scheme):

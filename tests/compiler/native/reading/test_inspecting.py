@@ -121,6 +121,29 @@ class Meta(type):
         return True
 
 
+class Equal(type):
+    def __eq__(cls, other):
+        return True
+
+    __hash__ = type.__hash__
+
+
+class One(metaclass=Equal):
+    pass
+
+
+class Two(metaclass=Equal):
+    pass
+
+
+def of_classes_that_are_equal(x):
+    return x[0] if issubclass(Two, One) else x[1] ** 2
+
+
+def test_bases_are_told_apart_whatever_a_metaclass_calls_equal(tried: list[bool]) -> None:
+    agrees_compiled(of_classes_that_are_equal, tried, X)
+
+
 class Everything(metaclass=Meta):
     pass
 
