@@ -20,6 +20,7 @@ NEEDS = {
         "tests/solvers/test_state*.py",
         "tests/testing/test_rule_where_there_is_no_derivative.py",
         "docs/scipy.md",
+        "docs/sparse.md",
         "docs/quick_start.md",
         "docs/solvers.md",
         "docs/language.md",

@@ -30,6 +30,7 @@ from mooncake_py.errors import RuleTestError as RuleTestError
 from mooncake_py.errors import SharedArgumentsError as SharedArgumentsError
 from mooncake_py.errors import SolverError as SolverError
 from mooncake_py.errors import SourceUnavailableError as SourceUnavailableError
+from mooncake_py.errors import SparsityError as SparsityError
 from mooncake_py.errors import UnsupportedSyntaxError as UnsupportedSyntaxError
 from mooncake_py.errors import UntrackedWriteError as UntrackedWriteError
 from mooncake_py.first_order import grad as grad
@@ -94,6 +95,8 @@ if _typing.TYPE_CHECKING:
     from mooncake_py.reflecting import show as show
     from mooncake_py.reflecting import tape_of as tape_of
     from mooncake_py.solvers.implicit import implicit as implicit
+    from mooncake_py.sparse.derivatives import sparse_hessian as sparse_hessian
+    from mooncake_py.sparse.derivatives import sparse_jacobian as sparse_jacobian
     from mooncake_py.testing import test_rule as test_rule
     from mooncake_py.testing import test_tangent as test_tangent
     from mooncake_py.utilities.clipping import clip_gradient as clip_gradient
@@ -128,6 +131,7 @@ _LATER = {
     "prepared": "prepare",
     "reflecting": "profile_gradient rewritten rule_of show tape_of",
     "solvers.implicit": "implicit",
+    "sparse.derivatives": "sparse_hessian sparse_jacobian",
     "testing": "test_rule test_tangent",
     "utilities.clipping": "clip_gradient",
     "utilities.flattening": "flatten",

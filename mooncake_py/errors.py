@@ -36,6 +36,7 @@ __all__ = [
     "SharedArgumentsError",
     "SolverError",
     "SourceUnavailableError",
+    "SparsityError",
     "UnsupportedSyntaxError",
     "UntrackedWriteError",
     "describe",
@@ -243,6 +244,13 @@ class SolverError(MooncakeError, ArithmeticError):
     and its Jacobian is not singular. Fix: run more iterations of the solver, with a smaller
     tolerance; change the equation if it has no simple root, or hold the result constant with
     `stop_gradient`.
+    """
+
+
+class SparsityError(MooncakeError, ValueError):
+    """A sparsity pattern lacks an entry that is not zero, or has another shape than the matrix.
+
+    Give all places that may differ from zero, or leave the pattern out: then it is detected.
     """
 
 

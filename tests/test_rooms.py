@@ -125,7 +125,7 @@ def test_folders_within_a_room_go_one_way_too(room: str) -> None:
 
 def test_all_folders_have_their_place() -> None:
     folders = {path.parent.relative_to(PACKAGE).parts[0] for path in PACKAGE.rglob("*/*.py")}
-    above = {"integrations", "reflection", "solvers", "testing", "utilities"}
+    above = {"integrations", "reflection", "solvers", "sparse", "testing", "utilities"}
     assert folders == {room.partition(".")[0] for room in ROOMS} | {"rules", "tangents"} | above
 
 

@@ -34,7 +34,7 @@ ORDINARY = paths(
     "modes/forward/pushforward.py", "modes/forward/transposed.py",
     "recomputation/structures.py", "higher_order.py", "jacobian_blocks.py", "jacobians.py",
     "pickling.py", "checkpointing.py",
-    "solvers", "tangents/contents.py", "tangents/pairs.py", "testing/program.py",
+    "solvers", "sparse", "tangents/contents.py", "tangents/pairs.py", "testing/program.py",
     "utilities/flattening.py", "utilities/holomorphic.py",
 )  # fmt: skip
 DECLARES = paths("rules/declare.py")

@@ -1,0 +1,1 @@
+"""Sparse Jacobians and Hessians: a pattern, a colouring of its columns, a few products."""
