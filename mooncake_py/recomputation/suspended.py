@@ -110,7 +110,7 @@ def runs_once(entry: tuple[Any, ...]) -> bool:
 
 
 def items_of(changes: Iterable[tuple[Any, ...]]) -> list[Place]:
-    """Return what holds the items of the queues in Python that have changed."""
+    """Return the holders of the items of the queues in Python that have changed."""
     queues = {id(entry[2]): entry[2] for entry in changes if runs_once(entry)}
     return [Place(q.queue) for q in queues.values() if hasattr(q, "queue")]
 

@@ -79,7 +79,7 @@ TESTED_ELSEWHERE = frozenset({
 """Classes of arrays and what makes them, whose Python source is derived: see tests/language."""
 
 UNSUPPORTED: dict[str, str] = dict([
-    *each("record arrays, whose elements are no numbers", "recarray record"),
+    *each("record arrays, whose elements are not numbers", "recarray record"),
     *each("gives access to the bytes of an array", """
         frombuffer fromstring ndarray.ctypes ndarray.data ndarray.getfield
         ndarray.tobytes ndarray.to_device

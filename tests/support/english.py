@@ -40,11 +40,12 @@ PHRASES = {
 def pattern(between: str) -> re.Pattern[str]:
     """Return a pattern of all phrases, whose words are separated as `between` says."""
     phrases = (phrase.replace(" ", between) for phrase in PHRASES)
-    return re.compile("|".join(rf"(?<![\w.`/-]){phrase}(?![\w`/(=-]| : )" for phrase in phrases))
+    return re.compile("|".join(rf"(?<![\w.`/-]){phrase}(?![\w`/(=-])" for phrase in phrases))
 
 
 PATTERN = pattern(r"\s+")
 MAYBE = pattern(r"[\s#\"']+f?")  # in the whole text of a file, which is quicker to search
+PARAMETER = re.compile(r"^ *\*{0,2}\w+(?:, \w+)* : .*$", re.MULTILINE)  # in docstrings: names
 
 
 class Finding(NamedTuple):
@@ -82,7 +83,7 @@ def strings(source: str) -> Iterator[tuple[int, str]]:
     """Yield the docstrings, messages and other strings with spaces, with their first lines."""
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and " " in node.value:
-            yield node.lineno, node.value
+            yield node.lineno, PARAMETER.sub("", node.value)
 
 
 def of_page(source: str) -> Iterator[tuple[int, str]]:
@@ -128,7 +129,8 @@ def main(arguments: list[str]) -> int:
     """Print what is found in the files, by default in all that are checked; 1 if there is any."""
     paths = [Path(argument) for argument in arguments] or checked_files()
     found = [finding for path in paths for finding in findings(path)]
-    print(*found, sep="\n")
+    for finding in found:
+        print(finding)
     return int(bool(found))
 
 

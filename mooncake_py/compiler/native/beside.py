@@ -1,4 +1,4 @@
-"""What compares a region that debug mode has run on copies with what runs in its place."""
+"""Compares a region that debug mode has run on copies with the code that runs in its place."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ _choices: dict[str, Table[dict[Key, Choice]]] = {}
 def choice_of(kind: str, f: Any, args: Any) -> Choice | None:
     """Return which way derivatives of a function go for such arguments.
 
-    None where it is not chosen: what is called is no function of Python, say.
+    None where it is not chosen: the callee may not be a Python function, say.
 
     Parameters
     ----------

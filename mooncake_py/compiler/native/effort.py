@@ -1,4 +1,4 @@
-"""Whether a compiled loop pays: what the way in and out costs, beside what it computes."""
+"""Whether a compiled loop pays: the cost of entering and leaving it, against its computation."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ ON_ARRAYS = ForAll | Reduce | Places | Apply
 
 
 class Effort:
-    """What a loop computes and copies.
+    """The numbers that a loop computes and copies.
 
     Parameters
     ----------

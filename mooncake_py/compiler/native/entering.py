@@ -7,7 +7,7 @@
         C.record((pull, form, ...))
         return {"y": y}
 
-It serves regions that take and return no lists and no complex numbers: most of those that run for
+It is for regions that take and return no lists and no complex numbers: most of those that run for
 a few microseconds, where the general way in (`RegionSite.attempt`) takes ten.
 """
 
@@ -41,9 +41,9 @@ SCOPE: dict[str, Any] = {
 
 
 def entry(site: RegionSite, form: Form, moving: frozenset[str]) -> Callable[..., Any] | None:
-    """Return what runs and records a region, given the context and the inputs.
+    """Return a function that runs and records a region, given the context and the inputs.
 
-    It returns what the region gives back, by name, or `Elsewhere`.  None if the general way is to
+    It returns the results of the region, by name, or `Elsewhere`.  None if the general way is to
     be taken.
 
     Parameters
@@ -182,11 +182,11 @@ class Text:
         return lines
 
     def active(self, name: str) -> str:
-        """Return what an active number is called."""
+        """Return the name of an active number."""
         return f"o{self.found[name][1:]}"
 
     def result(self, name: str) -> str:
-        """Return what stands for a result."""
+        """Return the expression of a result."""
         if name in self.inputs and name in self.arrays:
             return self.inputs[name]
         r = self.found[name]

@@ -1,4 +1,4 @@
-"""What tells a function in one process from a changed one in another: its code, and what it names.
+"""A fingerprint of a function: its code and what that names, to detect changes between processes.
 
 That is the code of the functions and classes that can be reached by names from it, as far as they
 are the user's, and the constants among globals.  Where it does not tell two functions apart, a
@@ -24,7 +24,7 @@ CONSTANTS = bool, int, float, str, type(None)
 
 
 def fingerprint(f: FunctionType) -> list[str]:
-    """Return texts that say what a function does."""
+    """Return strings that identify what a function does."""
     todo: list[FunctionType] = [f]
     met = {id(f.__code__)}
     found: list[str] = []
@@ -63,7 +63,7 @@ def names_in(code: CodeType) -> set[str]:
 
 
 def text_of(value: Any) -> str:
-    """Return what a reading may depend on of a value."""
+    """Return the properties of a value that a reading may depend on, as a string."""
     t = type(value)
     if t in CONSTANTS:
         return repr(value)
@@ -147,7 +147,7 @@ def text_of_type(type_: Any) -> str:
 
 
 def text_of_class(cls: Any) -> str:
-    """Return what a class does, None for one that is gone."""
+    """Return a string that identifies what a class does, None for one that is gone."""
     if cls is None:
         return str(cls)
     code = [text_of_code(f.__code__) for f in methods_of(cls)]

@@ -21,7 +21,7 @@ __all__ = ["LLVM", "NUMPY", "Compiler", "Form", "form_of", "prepared"]
 
 
 class Compiler(NamedTuple):
-    """What compiles sweeps.
+    """A compiler of sweeps.
 
     Attributes
     ----------
@@ -39,7 +39,7 @@ class Compiler(NamedTuple):
 
 
 def llvm_printer(kinds: Mapping[str, str], arrays: Mapping[str, int]) -> Any:
-    """Return what prints text of LLVM."""
+    """Return a printer of LLVM's text."""
     # Only for those who compile.
     from mooncake_py.compiler.native.llvm.printer import Printer
 
@@ -58,12 +58,12 @@ LLVM = Compiler(llvm_printer, llvm_built)
 NUMPY = Compiler(numpy_text.Printer, numpy_text.built, keeps_wholes=True)
 
 COMPILER = LLVM
-"""What compiles where compilation is asked for; tests have others."""
+"""The compiler used where compilation is asked for; tests have others."""
 
 
 @dataclass(frozen=True)
 class Form:
-    """What runs in the place of a region.
+    """The compiled sweeps that run in place of a region.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""What functions give back, made of the numbers and arrays that a region gives."""
+"""The results of functions, made of the numbers and arrays that a region returns."""
 
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ from mooncake_py.syntax.names import MISSING
 __all__ = ["Holding"]
 
 UNLIKE = AttributeError, IndexError, KeyError, TypeError, ValueError
-"""What is raised where a name or a cell is not bound any more."""
+"""The exceptions raised where a name or a cell is not bound any more."""
 
 
 class Holding:

@@ -52,7 +52,7 @@ EMPTY = ListType(NumberType(""))  # a list that may gain numbers of one type
 
 
 class Unpassed(NamedTuple):
-    """What a variable is that cannot be passed, in words; empty for one that is not bound."""
+    """A description of a variable that cannot be passed; empty for one that is not bound."""
 
     what: str
 

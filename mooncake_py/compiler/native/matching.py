@@ -61,7 +61,7 @@ __all__ = ["matcher"]
 BY_NAME = {name: t for t, name in NUMBERS.items()} | {"bool": bool}
 DTYPES = {kind: dtype for dtype, kind in KINDS.items()}
 UNLIKE = AttributeError, KeyError, TypeError, ValueError
-"""What is raised where a structure has other names, keys or lengths."""
+"""The exceptions raised where a structure has other names, keys or lengths."""
 HOOKS = "__getattr__", "__getattribute__"
 TEXTS = frozenset({str})
 
@@ -118,7 +118,7 @@ class Unprinted(Exception):
 def matcher(
     types: Sequence[Type], places: Sequence[Path]
 ) -> Callable[[Sequence[Any]], list[Any] | None] | None:
-    """Return what gives the inputs of a region for values of these types, and None for others.
+    """Return a function from values of these types to a region's inputs, None for other values.
 
     None if there is no such function.
 
@@ -275,7 +275,7 @@ class Text:
             self.refuse(f"not runs_forward({v}.strides)")
 
     def known(self, v: str, t: KnownType) -> None:
-        """Compare what is one object; texts are compared already."""
+        """Compare constants that are one object; strings are compared already."""
         if t.type is FunctionType or t.known is not t.value:
             self.refuse(f"{v} is None or {v} is not {self.constant(t.known)}()")
         elif t.type is bool:

@@ -1,4 +1,4 @@
-"""What became of a function or a loop that was to be compiled, and how a report shows it."""
+"""The outcome of compiling a function or a loop, and how a report shows it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ NOT_COMPILED = "not compiled"
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of a function or a loop.
+    """The outcome of compiling a function or a loop.
 
     Attributes
     ----------
@@ -40,8 +40,8 @@ class Outcome:
 def grouped(outcomes: Iterable[Outcome]) -> list[str]:
     """Return lines that show outcomes by reason.
 
-    What was not compiled comes first, the reason that holds most often at its head; what was
-    compiled comes last.
+    Code that was not compiled comes first, the most frequent reason at its head; compiled code
+    comes last.
     """
     groups: dict[tuple[str, str], list[Outcome]] = {}
     for outcome in outcomes:
@@ -54,7 +54,7 @@ def grouped(outcomes: Iterable[Outcome]) -> list[str]:
 
 
 def order(group: tuple[tuple[str, str], list[Outcome]]) -> tuple[bool, bool, int]:
-    """Return what tells the place of a group."""
+    """Return the key by which groups are ordered."""
     (found, _), members = group
     return found == COMPILED, found != NOT_COMPILED, -len(members)
 

@@ -26,7 +26,7 @@ def as_real(a: ndarray) -> ndarray:
 
 
 def as_complex(a: ndarray) -> ndarray:
-    """Return what was made as real and imaginary parts as a complex array."""
+    """Return real and imaginary parts as a complex array."""
     return a.view(np.result_type(a, np.complex64))[..., 0]
 
 
@@ -36,7 +36,7 @@ def numbers_in(a: ndarray, make: Any) -> list[Any]:
 
 
 def in_order(value: Any) -> Any:
-    """Return what compiled code takes for a value: of an array in another order a copy."""
+    """Return a value as compiled code takes it: an array in another order as a copy."""
     if type(value) is Items:
         value = value.cells
     if type(value) is list:
@@ -48,7 +48,7 @@ def in_order(value: Any) -> Any:
 
 
 def without(arrays: list[ndarray], a: ndarray) -> Iterator[ndarray]:
-    """Yield arrays but for one; if it is there twice, once."""
+    """Yield arrays except one; if it is there twice, once."""
     seen = False
     for other in arrays:
         if other is a and not seen:

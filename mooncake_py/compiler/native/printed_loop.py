@@ -36,7 +36,7 @@ NEVER = (
     ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Dict, ast.Set, ast.DictComp,
     ast.SetComp, ast.Starred, ast.Import, ast.ImportFrom, ast.Match, ast.NamedExpr, ast.Delete,
 )  # fmt: skip
-"""What loops over arrays do not contain, or not those that are read."""
+"""Constructs that loops over arrays do not contain, or not those that are read."""
 SIZED = frozenset({range, list, tuple})
 OTHERS = frozenset({set, frozenset})
 
@@ -72,7 +72,7 @@ class PrintedLoop:
         return ast.unparse(self.original).partition("\n")[0].removesuffix(":")
 
     def forms(self) -> Iterator[str]:
-        """Yield the texts of the forms made so far."""
+        """Yield the sources of the forms made so far."""
         if "site" in self.__dict__:
             for readings in self.site.readings.values():
                 for reading in readings:

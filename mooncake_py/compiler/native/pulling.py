@@ -41,7 +41,7 @@ def pull_native(entry: tuple[Any, ...]) -> None:
         return
     zeros = [k for k, node in enumerate(nodes, len(values)) if node.memory.grad is None]
     for node in nodes:
-        node.shadow()  # may lay out anew what another one shares
+        node.shadow()  # may lay out again what another one shares
     shadows = [node.shadow() for node in nodes]
     added = overlapping([node.memory for node in nodes], shadows)
     packed = [

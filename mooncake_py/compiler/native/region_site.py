@@ -143,7 +143,7 @@ class RegionSite:
         return self.written
 
     def called(self, name: str) -> str:
-        """Return what the user's code calls a variable, or what it is the tangent of."""
+        """Return the name in the user's code of a variable, or of its primal."""
         while name in self.tangents:
             name = name.partition("_")[2]
         return self.user_names.get(name) or USER.sub("", name).removesuffix(".before")
@@ -153,13 +153,13 @@ class RegionSite:
         """The reverse of its entries on the tape."""
         return pull_native_loop if self.is_loop else pull_native
 
-    # What several tangents at once ask of a region.
+    # The interface for several tangents at once.
 
     def steps(self, given: Any, inputs: Mapping[str, Any]) -> None:
         """Return None: no range is given."""
 
     def is_worth(self, steps: None, inputs: Mapping[str, Any]) -> bool:
-        """Return True: what is copied before is small beside what runs."""
+        """Return True: the copies made before cost little compared with the run."""
         return True
 
     def lists(self, inputs: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
@@ -167,7 +167,7 @@ class RegionSite:
         return ((name, inputs[name]) for name in self.taken_from)
 
     def forms(self) -> Iterator[str]:
-        """Yield the texts of the forms made so far."""
+        """Yield the sources of the forms made so far."""
         for form in self._forms.values():
             if form is not None:
                 yield form.text
@@ -291,7 +291,7 @@ class RegionSite:
         return kept
 
     def active(self, moving: frozenset[str]) -> set[str]:
-        """Return what is active somewhere if some inputs are."""
+        """Return the names that are active somewhere if some inputs are."""
         groups = {array: array for array in self.region.arrays}
         floats = {name for name in moving if self.region.kinds[name] in REAL}
         return active_parts(self.region.body, floats, groups)

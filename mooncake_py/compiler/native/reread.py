@@ -75,7 +75,7 @@ class Reread:
         self.site = RegionSite(reading.region, dict(numbers), name, compiler)
 
     def inputs(self, f: FunctionType, given: Sequence[Any]) -> dict[str, Any] | None:
-        """Return the inputs of the region by their names, None where it does not serve.
+        """Return the inputs of the region by their names, None if it does not fit.
 
         Parameters
         ----------
@@ -98,7 +98,7 @@ class Reread:
 
 
 Found = tuple[Reread, dict[str, Any]]
-"""What serves a call, and the inputs of its region."""
+"""The reading that fits a call, and the inputs of its region."""
 
 
 def is_small(region: NativeRegion) -> bool:

@@ -79,9 +79,9 @@ def call(ctx: Mode, f: FunctionType, args: Any, kwargs: Any) -> Any:
 
 
 def report(f: Any) -> list[Outcome]:
-    """Return what was compiled of a function and its loops.
+    """Return the outcomes of compiling a function and its loops.
 
-    For what was not, it says which line of it stopped that first, and why.
+    For code that was not compiled, it says which line prevented it first, and why.
     """
     if not IS_FIT:
         why = "the program had replaced functions of NumPy or math before"
@@ -133,7 +133,7 @@ OTHERWISE = Refusal("", None)
 
 
 class Site:
-    """What is tried as one region, for values of each types.
+    """A function or loop that is tried as one region, for values of each types.
 
     Parameters
     ----------
@@ -164,10 +164,10 @@ class Site:
         """Have better code made of all that was read; return whether that is new."""
         return sum([r.site.hasten() for r in self.read_so_far()]) > 0
 
-    # What other processes are told.
+    # Notes for other processes.
 
     def digest(self) -> str:
-        """Return what tells this from what was changed since, empty if nothing is noted."""
+        """Return a digest that changes with the code, empty if nothing is noted."""
         return ""
 
     def key_of(self, *parts: Any) -> str:
@@ -176,7 +176,7 @@ class Site:
         return own and notes.digest(own, self.name, parts)
 
     def pace_before(self, mode: type) -> float | None:
-        """Return what the pace of another process remembers."""
+        """Return the timing that another process has noted."""
         key = self.key_of("pace", mode.__name__)
         before = notes.noted(key) if key else None
         return before if isinstance(before, float) else None
@@ -204,7 +204,7 @@ class Site:
     def reading(
         self, f: FunctionType, types: tuple[Type, ...], given: Sequence[Any]
     ) -> Found | None:
-        """Return what is read for values of these types, None if it cannot be compiled.
+        """Return the reading for values of these types, None if it cannot be compiled.
 
         Raises
         ------
@@ -221,7 +221,7 @@ class Site:
         return self.known(f, types, given)
 
     def known(self, f: FunctionType, types: tuple[Type, ...], given: Sequence[Any]) -> Found | None:
-        """Return what was read for these types and serves such values."""
+        """Return the reading for these types if it fits such values."""
         try:
             known = self.readings.get(types, [])
         except TypeError:  # what cannot be hashed
@@ -273,7 +273,7 @@ class Site:
         return found
 
     def matching(self, f: FunctionType, given: Sequence[Any]) -> Found | None:
-        """Return a reading that served before, and its inputs, if one serves such values."""
+        """Return an earlier reading that fits such values, and its inputs."""
         for reading in self.recent:
             inputs = reading.inputs(f, given)
             if inputs is not None:
@@ -281,7 +281,7 @@ class Site:
         return None
 
     def served(self, reading: Reread) -> None:
-        """Note what is likely to serve the next values."""
+        """Note the reading that is likely to fit the next values."""
         if reading not in self.recent:
             self.recent = [reading, *self.recent[: RECENT - 1]]
 
@@ -311,7 +311,7 @@ class Site:
         return len(self.readings) >= MOST or len(self.refused) >= 2 * MOST
 
     def report(self) -> list[Outcome]:
-        """Return what was compiled, or which line stopped it and why."""
+        """Return the outcomes: compiled code, or the line that prevented it and the reason."""
         found: list[tuple[str, str, int | None]] = []
         for readings in self.readings.values():
             for reading in readings:
@@ -434,7 +434,7 @@ class FunctionSite(Site):
     def itemized(
         self, f: FunctionType, types: tuple[Type, ...], given: Sequence[Any]
     ) -> Found | None:
-        """Return what is read where items of lists of floats are arguments of their own."""
+        """Return the reading with items of lists of floats as arguments of their own."""
         items = tuple([itemized(*pair) for pair in zip(given, types, strict=True)])
         if None in items or items == types:
             return None

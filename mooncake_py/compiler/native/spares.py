@@ -24,7 +24,7 @@ FIRST = 64  # numbers on a new stack, which grows where it is too small
 
 
 class Kept:
-    """What is kept in the process.
+    """The spare memory of the process.
 
     Nobody waits for the lock: an array may be given back by the garbage collector, which runs
     anywhere.  Who does not get it goes without: a new array is made, or an old one dropped.
@@ -120,7 +120,7 @@ class Spares:
 
 
 class Stack:
-    """What a forward sweep saved, until no one can run the way back any more.
+    """Values that a forward sweep saved, until no one can run the reverse sweep any more.
 
     Attributes
     ----------

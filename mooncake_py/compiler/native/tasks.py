@@ -1,4 +1,4 @@
-"""What takes long and is made once: readings and forms, by a thread where nobody waits for them."""
+"""Work that takes long and is done once: readings and forms, by a thread if nobody waits."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ SLICE = 0.05  # seconds after which it is looked whether the thread is still the
 
 
 class Tasks(Generic[T]):
-    """What is made for one function, loop or region.
+    """The work for one function, loop or region.
 
     Parameters
     ----------

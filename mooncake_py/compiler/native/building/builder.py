@@ -348,7 +348,7 @@ class Builder:
         return a if self.layouts.keeps_order(a) else self.kept(a)
 
     def stored(self, a: Array, index: Index, e: Expr) -> Assign:
-        """Return what stores an element."""
+        """Return a statement that stores an element."""
         return Assign(self.written_at(a, index), e, place=self.place)
 
     def written_at(self, a: Array, index: Index) -> Load:

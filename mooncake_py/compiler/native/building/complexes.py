@@ -63,7 +63,7 @@ def parts_of(b: Builder, v: Value) -> tuple[Part, Part]:
 
 
 def joined(b: Builder, re: Value, im: Value) -> ComplexNumber | ComplexArray:
-    """Return what has such parts, broadcast to one shape and made of one kind."""
+    """Return a complex value of these parts, broadcast to one shape and made of one kind."""
     assert isinstance(re, Part)
     assert isinstance(im, Part)
     if isinstance(re, Number) and isinstance(im, Number):
@@ -102,7 +102,7 @@ def as_array(b: Builder, part: Part, shape: Sequence[Expr], kind: str) -> Array:
 
 
 def each(b: Builder, f: Callable[..., Expr], *parts: Part) -> Part:
-    """Return what a function makes of one element of each part."""
+    """Return the result of a function of one element of each part."""
     numbers = [part for part in parts if isinstance(part, Number)]
     if len(numbers) == len(parts):
         strongest = max(numbers, key=lambda n: RANKS.get(n.type, 0))

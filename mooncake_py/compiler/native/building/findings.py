@@ -19,7 +19,7 @@ class Again(Exception):
 
 
 class Findings:
-    """What is found out while a function is read, and is known when it is read again.
+    """Facts found while a function is read, which are known when it is read again.
 
     Parameters
     ----------
@@ -70,7 +70,7 @@ class Findings:
     run : set of Place or None
         Comprehensions that run as loops which append to a list.
     compressed : set of Place or None
-        Where what a mask picks stands beside something else: it is an array there.
+        Where elements that a mask picks meet other operands: there they are an array.
     written : set of Place or None
         Statements of which one part, a call, may write what other parts read.
     outlasting : set of str
@@ -114,7 +114,7 @@ class Findings:
 
 
 def reread(read: Callable[[Findings], T]) -> T:
-    """Return what is read, again and again until nothing is found out late.
+    """Return a reading, repeated until nothing is found too late.
 
     Raises
     ------

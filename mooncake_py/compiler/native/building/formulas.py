@@ -74,7 +74,7 @@ class Formula:
         return Formula(self.b, operations.negative(self.b, self.value))
 
     def __call__(self, f: Any, *others: Any) -> Formula:
-        """Return what an elementwise function gives, for others behind this."""
+        """Return the results of an elementwise function of these formulas and others."""
         found = operations.applied(self.b, f, [self.value, *[self.of(o).value for o in others]])
         if found is None:
             raise Unfit(f"the function {f.__name__}", self.b.place)

@@ -1,4 +1,4 @@
-"""What a value is, in Python's words: for what is said of code that cannot be compiled."""
+"""Descriptions of values in Python's terms, for messages about code that cannot be compiled."""
 
 from __future__ import annotations
 

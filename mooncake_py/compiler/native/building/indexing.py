@@ -287,7 +287,7 @@ def settles_duplicates(b: Builder, indices: Sequence[Array]) -> bool:
 def are_copied(a: Array, value: Array) -> bool:
     """Return True if NumPy writes a view as if what it reads, of the same memory, was copied first.
 
-    It does so but for vectors that go through memory in one direction by different steps: which
+    It does so except for vectors that go through memory in one direction by different steps: which
     those of different axes are, such as a row and a column, whose steps their text does not tell.
     """
     if len(a.shape) > 1:

@@ -31,7 +31,7 @@ __all__ = [
 
 
 def parts_in(b: Builder, value: Value | None) -> Sequence[Value]:
-    """Return what is joined, a tuple or a list of values."""
+    """Return the items of a tuple or a list of values to be joined."""
     if not isinstance(value, Tuple) or not value.items:
         raise Unfit(
             f"joining {said(value)}: use a tuple or a list of arrays that is not empty", b.place

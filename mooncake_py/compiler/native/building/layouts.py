@@ -35,11 +35,11 @@ class Layouts:
     needs : dict of str to frozenset of str
         By the name of an array the inputs that must be in C order for it to be.
     varying : set of str
-        What such arrays need besides that a loop binds anew.
+        Further conditions on such arrays that a loop rebinds.
     silent : set of str
         Arrays of ours, which NumPy does not make, and which tell of no order.
     is_open : bool
-        Whether a loop binds an array anew to one in another order, perhaps.
+        Whether a loop may rebind an array to one in another order.
     """
 
     def __init__(self, made: Container[str]) -> None:
@@ -89,7 +89,7 @@ class Layouts:
         return found | self.varying
 
     def of_all(self, sources: Iterable[Array]) -> frozenset[str] | None:
-        """Return what arrays need to be in C order, None if one may be in another one."""
+        """Return the conditions under which arrays are in C order, None if one may not be."""
         needs: frozenset[str] = frozenset()
         for a in sources:
             found = self.of(a)
@@ -99,7 +99,7 @@ class Layouts:
         return needs
 
     def of(self, a: Array) -> frozenset[str] | None:
-        """Return what an array, or what is computed by NumPy, needs to be in C order."""
+        """Return the conditions under which an array, or one computed by NumPy, is in C order."""
         if axes_of(a) < 2:
             return frozenset()
         if isinstance(a, ComplexArray):
@@ -145,7 +145,7 @@ class Layouts:
         return not any((pair, not is_forward) in found for pair, is_forward in found)
 
     def directions(self, a: Array) -> Iterator[tuple[Load, Pair, bool]]:
-        """Yield what is read along two axes, and whether the first one has larger steps."""
+        """Yield the elements read along two axes, and whether the first one has larger steps."""
         e, counters = probed(a)
         for load in walk(e):
             if isinstance(load, Load) and load.array not in self.silent:
@@ -153,7 +153,7 @@ class Layouts:
                     yield load, pair, is_forward
 
     def of_memory(self, load: Load) -> frozenset[str] | None:
-        """Return what memory that is read needs to be in C order, None if it may not be so."""
+        """Return the conditions under which memory is in C order, None if it may not be."""
         if len(load.index) == 1:  # a vector
             return frozenset()
         return self.needs.get(

@@ -1,4 +1,4 @@
-"""What of the structures that are passed was looked at: of the rest nothing is required."""
+"""The parts of passed structures that were looked at: nothing is required of the rest."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Numbers of two widths beside one another, as NumPy takes them.
+"""Operations on numbers of two widths, as NumPy promotes them.
 
-Beside a float32, an int or a float of Python becomes a float32; it becomes a float64 itself beside
-a float64 or an int64, and beside arrays of these.
+Next to a float32, a Python int or float becomes a float32; a float32 becomes a float64 next to a
+float64 or an int64, and next to arrays of these.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ __all__ = [
 ]  # fmt: skip
 
 WEAK = frozenset({"bool", "int", "float"})
-"""The types of Python, which take the width of what is beside them."""
+"""The Python types, which take the width of the other operand."""
 
 
 def kind_of_all(b: Builder, values: Sequence[Value]) -> str:
@@ -41,7 +41,7 @@ def is_strong(b: Builder, v: Value) -> bool:
     if not isinstance(v, Number):
         return isinstance(v, Array) and v.kind != BOOL
     if v.rank is not None and not v.narrow:
-        raise Unfit("a float32 beside a number whose type varies", b.place)
+        raise Unfit("a float32 and a number whose type varies", b.place)
     return v.type not in WEAK and v.kind != BOOL and not v.narrow
 
 
@@ -71,7 +71,7 @@ def of_kind(v: Value, kind: str) -> Value:
 
 def as_kind(e: Expr, kind: str, to: str) -> Expr:
     """Return a number of a kind as one of another, which is float32 or float64."""
-    if kind == to or is_written(e):  # what is written down becomes what it is beside
+    if kind == to or is_written(e):  # a literal takes the kind of the other operand
         return e
     return Op("float" if to == FLOAT else "float32", (e,))
 
@@ -149,11 +149,11 @@ def is_float32(rank: Expr) -> Expr:
 
 
 def rank_of(b: Builder, x: Number) -> Expr:
-    """Return what tells the type of a number."""
+    """Return an expression for the rank of a number's type."""
     if x.rank is not None:
         return x.rank
     if x.type not in RANKS:
-        raise Unfit("an int of NumPy beside a number whose type varies", b.place)
+        raise Unfit("an int of NumPy and a number whose type varies", b.place)
     return Const(RANKS[x.type])
 
 

@@ -68,7 +68,7 @@ STEP = 1 << 16  # added again and again it takes hours from there to the largest
 
 
 def broadcast_to(a: Value, shape: Sequence[Expr], b: Builder) -> Callable[[Index], Expr]:
-    """Return what gives the elements of a number or an array that is broadcast to a shape."""
+    """Return a function of the elements of a number or an array that is broadcast to a shape."""
     if isinstance(a, Number):
         e = as_element(b, a)
         return lambda index: e
@@ -112,7 +112,7 @@ def elementwise(b: Builder, f: Element, kind: str, values: Sequence[Value]) -> A
 
 
 def is_list(v: Value) -> bool:
-    """Return True for a list, of which NumPy makes an array beside another one."""
+    """Return True for a list, which NumPy converts to an array next to another one."""
     return isinstance(v, Cells) or (isinstance(v, Tuple) and v.is_list)
 
 
@@ -143,7 +143,7 @@ def operated(b: Builder, op: str, x: Value, y: Value) -> Value:
 
 
 def added_to_nothing(b: Builder, x: Value) -> Value:
-    """Return what is added to zeros, as in products of BLAS: floats, of which none is -0.0."""
+    """Return the result of adding a value to zeros, as BLAS does: no float is -0.0."""
     if isinstance(x, Number | Array) and x.kind in REAL:
         return operated(b, "add", x, Number(Const(0.0), "float"))
     return x
@@ -338,8 +338,8 @@ def compared(
 ) -> Value:
     """Return a chain of comparisons; of arrays only two are compared.
 
-    It is the first one that is false, or the last: one of Python's or of NumPy's truths, which
-    does not matter where only its truth is `tested`.
+    It is the first one that is false, or the last: a bool of Python or of NumPy, which makes no
+    difference where only its truth is `tested`.
     """
     numbers = [v for v in values if isinstance(v, Number)]
     if len(numbers) == len(values):
@@ -431,7 +431,7 @@ COMPARISONS: dict[Any, str] = {
 
 
 def on_floats(b: Builder, f: Element, values: Sequence[Value]) -> Value:
-    """Return what a function of NumPy makes of numbers and arrays, all of them as floats."""
+    """Return the result of a function of NumPy for numbers and arrays, all of them as floats."""
     if not all(isinstance(v, Number | Array) and v.kind != BOOL for v in values):
         raise Unfit(
             f"a function of NumPy on {said(*values)}: use numbers and arrays of numbers", b.place

@@ -118,7 +118,7 @@ class DictType(NamedTuple):
 
 
 class UnservedType(NamedTuple):
-    """What compiled code cannot read: nothing looks at it, so anything may stand there."""
+    """The type of a value that compiled code cannot read: nothing looks at it, so any will do."""
 
     why: str
 

@@ -1,4 +1,4 @@
-"""What the names of a function stand for while it is read."""
+"""The values of the names of a function while it is read."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ RANKS = {"bool": 0, "int": 0, "float": 1, "float32": 2, "float64": 3}
 
 
 class Unfit(Exception):
-    """What cannot be compiled, and where it stands."""
+    """Raised for code that cannot be compiled, with its place."""
 
     def __init__(self, why: str, place: Place | None = None) -> None:
         super().__init__(why)
@@ -60,7 +60,7 @@ class Number:
     rank : Expr or None
         Then what tells the type, as an int: see `RANKS`.
     narrow : bool
-        Then whether it may be a float32; it is no float64 then.
+        Then whether it may be a float32; if so, it is not a float64.
     """
 
     e: Expr
@@ -70,7 +70,7 @@ class Number:
 
     @property
     def kind(self) -> str:
-        """What it is in compiled code."""
+        """Its kind in compiled code."""
         return KINDS[self.type]
 
 
@@ -199,7 +199,7 @@ class Dictionary:
     Attributes
     ----------
     keys : tuple
-        Texts, numbers, None, members of enumerations, and tuples of such.
+        Strings, numbers, None, members of enumerations, and tuples of such.
     items : tuple of Value
     place : Place or None
         Where it is made.
@@ -225,7 +225,7 @@ class Dictionary:
     __hash__ = None  # type: ignore[assignment]
 
     def under(self, key: Value) -> Value | None:
-        """Return what stands under a key, None if it is not there, or not known."""
+        """Return the value under a key, None if there is none, or if it is not known."""
         known = key_in(key)
         return self.items[self.keys.index(known)] if known in self.keys else None
 
@@ -234,7 +234,7 @@ NO_KEY = object()
 
 
 def key_in(value: Value) -> Any:
-    """Return what is known of a key: a text, a number, or a tuple of such; else `NO_KEY`."""
+    """Return a known key: a string, a number, or a tuple of such; else `NO_KEY`."""
     match value:
         case Known(value=found) if value.never_changes:
             return found
@@ -282,7 +282,7 @@ class Cells:
 
     @property
     def as_array(self) -> Array:
-        """What NumPy makes of it, not to be written."""
+        """NumPy's conversion of it, not to be written."""
         return Array(self.array.shape, self.array.kind, self.array.at)
 
 
@@ -308,7 +308,7 @@ class Stack:
 
     @property
     def as_array(self) -> Array:
-        """What NumPy makes of a list of arrays, not to be written."""
+        """NumPy's conversion of a list of arrays, not to be written."""
         if self.form[0] != "array" or not self.shapes:
             raise Unfit("an array of a list of tuples, or of none: use several lists")
         ((base, shape),) = self.shapes.items()
@@ -407,7 +407,7 @@ class Known:
 
 @dataclass(frozen=True)
 class Unread:
-    """What is passed and cannot be read, and why not: all that looks at it is refused."""
+    """An argument that cannot be read, and why not: all code that looks at it is refused."""
 
     why: str
 
@@ -434,7 +434,7 @@ class Object:
 
 @dataclass(frozen=True)
 class Super:
-    """What ``super()`` gives: an object, or a class, seen from behind a class.
+    """The result of ``super()``: an object, or a class, seen from behind a class.
 
     Attributes
     ----------

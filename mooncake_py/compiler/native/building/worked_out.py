@@ -37,7 +37,7 @@ def is_of_numpy(f: Any) -> bool:
 
 
 def require_worked_out(b: Builder, f: Any, values: Sequence[Value]) -> None:
-    """Raise for a function that has no derivative in compiled code for what is no constant."""
+    """Raise for a function without a compiled derivative, unless its arguments are constant."""
     for k, v in enumerate(values):
         is_constant = isinstance(v, Number) and isinstance(v.e, Const)
         if not is_constant and not is_worked_out(f, k):

@@ -1,1 +1,1 @@
-"""What functions of NumPy, and builtins, do to numbers and arrays, as statements of a region."""
+"""Functions of NumPy, and builtins, on numbers and arrays, as statements of a region."""

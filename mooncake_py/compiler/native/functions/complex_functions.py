@@ -57,7 +57,7 @@ def operator(op: str) -> Callable[..., Value]:
 
 
 def function(f: Any, b: Builder, *parts: Part) -> Part:
-    """Return what an elementwise function of NumPy makes of real numbers."""
+    """Return the result of an elementwise function of NumPy for real numbers."""
     found = operations.applied(b, f, parts)
     assert found is not None
     return real(found)

@@ -1,4 +1,4 @@
-"""Elementwise functions of NumPy whose results are ints or truths."""
+"""Elementwise functions of NumPy whose results are ints or bools."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def smaller(p: Expr, q: Expr) -> Expr:
 
 
 def joined(op: str) -> Reader:
-    """Return the reader of a function of truths."""
+    """Return the reader of a function of bools."""
     return applied(lambda *parts: Op(op, parts), frozenset({BOOL}), BOOL)
 
 

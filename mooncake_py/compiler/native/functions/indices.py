@@ -74,7 +74,7 @@ def triangle(op: str, *, of_matrix: bool) -> Reader:
             rows = shape_in(b, n)
             shape = (*rows, *(rows if m is None or m == Known(None) else shape_in(b, m)))
         if len(shape) != 2:
-            raise Unfit("the triangle of what is no matrix", b.place)
+            raise Unfit("the triangle of an array that is not a matrix", b.place)
         first = offset(b, k)
         test = Array(
             shape, BOOL, lambda at: Compare((op,), (minus(at[1], at[0]), first), place=b.place)

@@ -51,7 +51,7 @@ def with_diagonal(b: Builder, v: Array, k: Value | None) -> Array:
     v = v if v.base else b.kept(v)
     above = offset(b, k)
     if above != ZERO and not isinstance(above, Const):
-        raise Unfit("np.diag above the main diagonal by what is not constant", b.place)
+        raise Unfit("np.diag with an offset that is not constant", b.place)
     first = int(above.value or 0) if isinstance(above, Const) else 0
     n = plus(v.shape[0], Const(abs(first)))
     found = b.new((n, n), v.kind, zero=True)
@@ -68,7 +68,7 @@ def beside_diagonal(b: Builder, a: Array, k: Value) -> Array:
     """Return the part of a square matrix whose diagonal is one above its own."""
     above = offset(b, k)
     if not isinstance(above, Const) or len(a.shape) != 2:
-        raise Unfit("a diagonal beside the main one by what is not constant", b.place)
+        raise Unfit("a diagonal with an offset that is not constant", b.place)
     b.check("eq", a.shape[0], a.shape[1])
     first = int(above.value or 0)
     if not first:

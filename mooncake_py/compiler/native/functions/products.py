@@ -94,13 +94,13 @@ def tensor_product(b: Builder, args: Sequence[Value], given: Given) -> Value:
             for v in axes.items
         ]
         if len(pair) != 2:
-            raise Unfit("np.tensordot along axes that are no pair", b.place)
+            raise Unfit("np.tensordot along axes that are not a pair", b.place)
         own, other = (
             [*axes_in(b, v, k)] if v.items else []  # type: ignore[union-attr]
             for v, k in zip(pair, (n, m), strict=True)
         )
     if len(own) != len(other):
-        raise Unfit("np.tensordot along axes that are no pairs", b.place)
+        raise Unfit("np.tensordot along axes that are not pairs", b.place)
     left, right = letters(n), [*letters(m, n)]
     for i, j in zip(own, other, strict=True):
         b.check("eq", x.shape[i], y.shape[j])

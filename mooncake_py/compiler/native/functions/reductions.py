@@ -41,7 +41,7 @@ def added_up(
 def reduced(
     b: Builder, op: str, a: Array, along: Collection[int], keeps: bool = False, kind: str = ""
 ) -> Value:
-    """Return what an operation makes of the elements along some axes.
+    """Return the result of an operation on the elements along some axes.
 
     Parameters
     ----------
@@ -115,7 +115,7 @@ def mean(b: Builder, a: Value, axes: Sequence[int] | None, keeps: bool = False) 
 
 
 def in_floats(a: Array) -> Array:
-    """Return ints or truths as floats."""
+    """Return ints or bools as floats."""
     if a.kind == BOOL:
         return Array(a.shape, FLOAT, lambda at: Select(a.at(at), Const(1.0), Const(0.0)))
     return Array(a.shape, FLOAT, lambda at: Op("float", (a.at(at),)))

@@ -57,7 +57,7 @@ def check_order(b: Builder, a: Array) -> None:
 
 
 def for_each(b: Builder, value: Value | None, kind: str, one: Callable[[Expr], Expr]) -> Value:
-    """Return what a function makes of a number, or of each element of an array, of float64."""
+    """Return the results of a function for a number, or each element of an array, of float64."""
     if isinstance(value, Number) and value.kind in (FLOAT, INT) and not value.narrow:
         e = value.e if value.kind == FLOAT else Op("float", (value.e,))
         found = one(b.number(e))

@@ -235,7 +235,7 @@ def all_near(b: Builder, args: Sequence[Value], given: Given) -> Value:
 
 
 def all_of(b: Builder, test: Value) -> Expr:
-    """Return whether all truths are true."""
+    """Return whether all bools are true."""
     if isinstance(test, Array):
         return reductions.total(b, "all", test.shape, test.at, BOOL)
     assert isinstance(test, Number)
@@ -243,7 +243,7 @@ def all_of(b: Builder, test: Value) -> Expr:
 
 
 def require_all(b: Builder, test: Value) -> None:
-    """Leave the region unless all truths are true."""
+    """Leave the region unless all bools are true."""
     b.require(all_of(b, test))
 
 

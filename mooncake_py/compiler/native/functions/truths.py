@@ -1,4 +1,4 @@
-"""What is true of some or all elements, and sums of ints."""
+"""`any` and `all` of elements, and sums of ints."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ __all__ = ["count_nonzero", "gathered", "of_all", "sum_of_ints"]
 
 
 def of_all(op: str) -> Reader:
-    """Return the reader of ``np.any`` or ``np.all`` of truths, by its name."""
+    """Return the reader of ``np.any`` or ``np.all`` of bools, by its name."""
 
     def read(b: Builder, args: Sequence[Value], given: Given) -> Value:
         value, axis, keeps = arranged(b, args, given, "a axis * keepdims")
@@ -43,7 +43,7 @@ def of_all(op: str) -> Reader:
 
 
 def along_axes(b: Builder, op: str, a: Array, axes: Sequence[int], keeps: bool) -> Array:
-    """Return what is true of all or some elements, or their sums, along some axes."""
+    """Return `any` or `all` of elements, or their sums, along some axes."""
     kept = [k for k in range(len(a.shape)) if k not in axes]
     if not kept:
         raise Unfit("a count along all axes that are kept", b.place)
@@ -83,7 +83,7 @@ def count_nonzero(b: Builder, args: Sequence[Value], given: Given) -> Value:
 def sum_of_ints(
     b: Builder, a: Array, axes: Sequence[int] | None = None, keeps: bool = False
 ) -> Number | Array:
-    """Return the sum of elements of an array of ints or truths, of all of them for None."""
+    """Return the sum of elements of an array of ints or bools, of all of them for None."""
     ints = a
     if a.kind == BOOL:
         ints = Array(a.shape, INT, lambda at: Select(a.at(at), ONE, ZERO))

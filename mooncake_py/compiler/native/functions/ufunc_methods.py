@@ -95,7 +95,7 @@ def multiplied(b: Builder, a: Array, axes: Sequence[int], keeps: bool) -> Value:
 
 
 def extreme(op: str) -> Fold:
-    """Return what finds extreme elements."""
+    """Return a fold that finds extreme elements."""
 
     def found(b: Builder, a: Array, axes: Sequence[int], keeps: bool) -> Value:
         a = extrema.in_memory(b, a)
@@ -106,7 +106,7 @@ def extreme(op: str) -> Fold:
 
 
 def folded(f: Any) -> Fold:
-    """Return what applies a function to what there is and the next element, along one axis."""
+    """Return a fold that applies a function to the result so far and the next element."""
 
     def found(b: Builder, a: Array, axes: Sequence[int], keeps: bool) -> Value:
         if len(axes) != 1 or a.kind != FLOAT:

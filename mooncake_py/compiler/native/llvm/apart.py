@@ -1,6 +1,6 @@
 """Elements of one array that are apart wherever the counters are: loops treat them as of several.
 
-    for all i, j:                                    a row, a block beside it, and a column:
+    for all i, j:                                    a row, a block next to it, and a column:
         v = d[k + 1 + i, k + 1 + j]                  three names while loops are chosen
         d[k, k + 1 + j] -= v * f[i]
         d[k + 1 + i, k] -= v * p[j]

@@ -16,7 +16,7 @@ from mooncake_py.compiler.regions.ir import Const, Expr, Load
 __all__ = ["Arrays"]
 
 APART = 128
-"""Arrays more than these are not told apart: each is named beside each."""
+"""More arrays than these are not told apart, as each must list all the others."""
 
 
 class Arrays:
@@ -69,7 +69,7 @@ class Arrays:
         return self.writer.read(("length", array, axis), "i64", "0")
 
     def stride(self, array: str, axis: int) -> str:
-        """Return how many elements are between two beside one another, not along the last axis."""
+        """Return how many elements lie between two neighbours along an axis other than the last."""
         if array in self._fixed:
             return self._fixed[array][2][axis]
         return self.writer.read(("stride", array, axis), "i64", "0")
@@ -134,10 +134,10 @@ class Arrays:
             value = self.writer.do(f"zext i1 {value} to i8")
         self.writer.line(f"store {IN_MEMORY[kind]} {value}, ptr {address}{self.scope(array)}")
 
-    # That arrays do not overlap.
+    # Declarations that arrays do not overlap.
 
     def scope(self, array: str) -> str:
-        """Return what is written behind an access to an array."""
+        """Return the metadata written after an access to an array."""
         found = self._scopes.get(array)
         if found is None:
             if len(self._scopes) < APART:

@@ -36,7 +36,7 @@ INSTEAD: dict[Any, Any] = {f: own for f, (own, _) in NUMPY_FUNCTIONS.items()} | 
 
 
 def instead(f: Any) -> Any:
-    """Return what is compiled in the place of a function."""
+    """Return the function that is compiled in place of another one."""
     return INSTEAD.get(f, f)
 
 

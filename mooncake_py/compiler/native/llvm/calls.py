@@ -54,7 +54,7 @@ ROUNDING = {math.floor: "floor", math.ceil: "ceil", math.trunc: "trunc"}
 
 
 def call(to: Expressions, e: Call) -> str:
-    """Return what a call gives, as a number of its kind."""
+    """Return the result of a call, as a number of its kind."""
     kind, f, args = to.kind(e), e.function, e.args
     own = instead(f)
     if own in OPERATORS:
@@ -125,7 +125,7 @@ def hypot(to: Expressions, x: str, y: str) -> str:
 
 
 def heaviside(to: Expressions, x: str, h: str) -> str:
-    """Return what `numpy.heaviside` does."""
+    """Return the result of `numpy.heaviside`."""
     do = to.writer.do
     is_nan, below, above = [do(f"fcmp {test} double {x}, 0.0") for test in ("uno", "olt", "ogt")]
     found = do(f"select i1 {above}, double {constant(1.0, FLOAT)}, double {h}")
@@ -149,12 +149,12 @@ OF_FLOATS: dict[Any, Callable[..., str]] = {
 
 
 def larger(to: Expressions, kind: str, a: str, b: str) -> str:
-    """Return what `numpy.maximum` does."""
+    """Return the result of `numpy.maximum`."""
     return one_of("gt", to, kind, a, b)
 
 
 def smaller(to: Expressions, kind: str, a: str, b: str) -> str:
-    """Return what `numpy.minimum` does."""
+    """Return the result of `numpy.minimum`."""
     return one_of("lt", to, kind, a, b)
 
 
@@ -178,7 +178,7 @@ def reciprocal(to: Expressions, kind: str, x: str) -> str:
 
 
 def sign(to: Expressions, kind: str, x: str) -> str:
-    """Return what `numpy.sign` does: 0.0 for both zeros."""
+    """Return the result of `numpy.sign`: 0.0 for both zeros."""
     t, do = REGISTER[kind], to.writer.do
     found = constant(0.0, kind)
     for test, value in (("uno", x), ("ogt", constant(1.0, kind)), ("olt", constant(-1.0, kind))):
@@ -188,17 +188,17 @@ def sign(to: Expressions, kind: str, x: str) -> str:
 
 
 def log_of_sum(to: Expressions, kind: str, x: str, y: str) -> str:
-    """Return what `numpy.logaddexp` does."""
+    """Return the result of `numpy.logaddexp`."""
     return of_width("logaddexp", to, kind, x, y)
 
 
 def binary_log_of_sum(to: Expressions, kind: str, x: str, y: str) -> str:
-    """Return what `numpy.logaddexp2` does."""
+    """Return the result of `numpy.logaddexp2`."""
     return of_width("logaddexp2", to, kind, x, y)
 
 
 def of_width(name: str, to: Expressions, kind: str, *args: str) -> str:
-    """Return what a function of ours gives for floats of a width."""
+    """Return the result of a function of ours for floats of a width."""
     t = REGISTER[kind]
     return to.writer.helper(f"mc_{name}_{SUFFIX[kind]}", t, *[f"{t} {a}" for a in args])
 
@@ -275,7 +275,7 @@ TESTS: dict[Any, Callable[..., str]] = {
 
 
 def by_address(to: Expressions, f: Any, args: tuple[Expr, ...], kind: str) -> str:
-    """Return what a function of Python gives; where it raises the function is left."""
+    """Return the result of a function of Python; if it raises, the kernel is left."""
     if not callable(f):
         raise CannotCompile(f"{f!r} cannot be called")
     is_ufunc = type(f) is np.ufunc
@@ -298,7 +298,7 @@ def by_address(to: Expressions, f: Any, args: tuple[Expr, ...], kind: str) -> st
 
 
 def argument(to: Expressions, e: Expr, kind: str) -> str:
-    """Return an argument as it is passed; what is not read is zero."""
+    """Return an argument as it is passed; one that is not read is zero."""
     if isinstance(e, Const) and e.value is None:
         return "0.0"
     value = to.as_kind(e, kind)

@@ -97,7 +97,7 @@ class Expressions:
     # Values.
 
     def as_kind(self, e: Expr, kind: str) -> str:
-        """Return what an expression is as a number of a kind."""
+        """Return the value of an expression as a number of a kind."""
         if isinstance(e, Const):
             return self.constant(e, kind)
         return self.converted(self.value(e), self.kind(e), kind)
@@ -116,13 +116,13 @@ class Expressions:
     def constant(self, e: Const, kind: str) -> str:
         """Return a number that is written down."""
         if not isinstance(e.value, int | float):
-            raise CannotCompile(f"{e.value!r} is no number")
+            raise CannotCompile(f"{e.value!r} is not a number")
         if kind == INT and not -(2**63) <= e.value < 2**63:
-            raise CannotCompile(f"{e.value} is no int of 64 bits")
+            raise CannotCompile(f"{e.value} is not an int of 64 bits")
         return constant(e.value, kind)
 
     def value(self, e: Expr) -> str:
-        """Return what an expression is, as a number of its kind."""
+        """Return the value of an expression, as a number of its kind."""
         match e:
             case Const():
                 return self.constant(e, self.kind(e))
@@ -142,7 +142,7 @@ class Expressions:
                 return self.operation(e)
         raise TypeError(e)
 
-    # What is computed only where it is needed.
+    # Expressions computed only where they are needed.
 
     def is_quick(self, e: Expr) -> bool:
         """Return True for what may be computed in vain."""
@@ -229,7 +229,7 @@ class Expressions:
     # Operators.
 
     def operation(self, e: Op) -> str:
-        """Return what an operator, or a builtin, gives."""
+        """Return the result of an operator, or a builtin."""
         kind, op, args = self.kind(e), e.op, e.args
         match op:
             case "add" | "sub" | "mul" | "truediv" | "floordiv" | "mod":
@@ -286,7 +286,7 @@ class Expressions:
         return self.converted(self.writer.intrinsic(how, kind, self.value(e)), kind, INT)
 
     def binary(self, op: str, kind: str, a: str, b: str) -> str:
-        """Return what an operator makes of two numbers of a kind."""
+        """Return the result of an operator on two numbers of a kind."""
         t = REGISTER[kind]
         if op in ("floordiv", "mod"):
             own = "int" if kind == INT else None
@@ -300,7 +300,7 @@ class Expressions:
 
 
 def is_quick_part(e: Expr) -> bool:
-    """Return True for what may be computed in vain, but for its parts."""
+    """Return True if computing an expression in vain costs little, apart from its parts."""
     match e:
         case Op(op=op):
             return op in QUICK

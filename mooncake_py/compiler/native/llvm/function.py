@@ -63,7 +63,7 @@ class Function:
             self.to, self.memory, self.stack, asks=asks, is_count=is_count, listens=listens
         )
 
-    # What all functions have.
+    # Names that all functions have.
 
     def take(self, inputs: Sequence[Slot], moving: frozenset[str] = frozenset()) -> None:
         """Write what binds the inputs, which are in slots.
@@ -89,7 +89,7 @@ class Function:
         return self.loaded(slot.place, REGISTER[slot.kind])
 
     def loaded(self, place: int, type_: str) -> str:
-        """Return what is in a slot of the inputs."""
+        """Return the contents of a slot of the inputs."""
         return self.writer.do(f"load {type_}, ptr {self.at('%in', place)}")
 
     def at(self, slots: str, place: int) -> str:

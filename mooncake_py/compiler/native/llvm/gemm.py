@@ -1,4 +1,4 @@
-"""What adds a product of matrices to another one, by the BLAS that SciPy has.
+"""Adds a product of matrices to another one, by the BLAS of SciPy.
 
 It counts in columns: its product of the transposes is the transpose of ours.  A matrix of which
 neither rows nor columns have unit steps is copied first.
@@ -287,7 +287,7 @@ no:
 
 
 def of_width(kind: str, gemm: str) -> dict[str, Helper]:
-    """Return what multiplies matrices of floats of one width."""
+    """Return the functions that multiply matrices of floats of one width."""
     t, s = REGISTER[kind], SUFFIX[kind]
     widened = "fadd double %k.zero, -0.0" if kind == FLOAT else "fpext float %k.zero to double"
     text = PRODUCT.format(

@@ -1,8 +1,8 @@
 """Interrupts within long loops: kernels look for signals as they go.
 
-Loops that hold loops look, and loops that run while a test holds.  Others are over soon, and what
-looks is no loop over vectors.  A clock is read in the passes 1, 2, 4, ..., 64, 128, 192, ...: what
-is seen takes a second, or as long again as the kernel has run.
+Loops that hold loops look, and loops that run while a test holds.  Others are over soon, and a loop
+that looks cannot be vectorized.  A clock is read in the passes 1, 2, 4, ..., 64, 128, 192, ...: a
+signal is seen within a second, or as long again as the kernel has run.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 __all__ = ["INTERRUPTED", "LOOK", "listen", "listens"]
 
 INTERRUPTED = -2
-"""What a function returns that was left for a signal, whose exception is set."""
+"""Returned by a function that was left for a signal, whose exception is set."""
 TIME = "_time64" if sys.platform == "win32" else "time"
-"""What gives seconds."""
+"""The function of C that gives seconds."""
 HIDDEN = "nounwind memory(inaccessiblemem: readwrite)"
 TEXT = f"""\
 define internal i32 @mc_look(ptr %last) noinline cold nounwind {{

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 __all__ = ["BODY", "Loops"]
 
 BODY = "pass"
-"""What the labels of the bodies of loops begin with."""
+"""The prefix of the labels of the bodies of loops."""
 
 
 class Loops:
@@ -77,7 +77,7 @@ class Loops:
     def stepped(self, s: For, lo: str, hi: str, step: str) -> None:
         """Write a loop with steps of any size: how many passes there are is known before.
 
-        Ends and steps may be so large that the number after the last one is no int.
+        Ends and steps may be so large that the number after the last one is not an int.
         """
         do = self.writer.do
         self.writer.leave_unless(do(f"icmp ne i64 {step}, 0"))

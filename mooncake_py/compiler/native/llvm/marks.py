@@ -1,4 +1,4 @@
-"""What is told of a loop to those who do several passes of it at once."""
+"""Hints on a loop for the passes of LLVM that vectorize and unroll."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ PARTS = {
     Passes.SINGLY: ("unroll.disable", "isvectorized"),
     Passes.AT_ONCE: ("unroll.disable", "followup"),
 }
-"""What is told; those loops that are not done at once are not to become longer."""
+"""The hints; loops that are not vectorized must not become longer."""
 TEXTS = {
     "unroll.disable": '!{!"llvm.loop.unroll.disable"}',
     "isvectorized": '!{!"llvm.loop.isvectorized", i32 1}',
@@ -33,7 +33,7 @@ TEXTS = {
 
 
 def marks(module: Module, how: Passes, group: int | None) -> str:
-    """Return what is written behind the branch back to the head of a loop.
+    """Return the metadata written after the branch back to the head of a loop.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""What the functions of one text share: declarations, helpers, metadata, and how they leave."""
+"""The common parts of the functions of a module: declarations, helpers, metadata, and exits."""
 
 from __future__ import annotations
 
@@ -92,12 +92,12 @@ class Module:
 
     @property
     def rare(self) -> str:
-        """What is written behind a branch that is hardly ever taken."""
+        """The metadata written after a branch that is hardly ever taken."""
         return self._weighted("rare")
 
     @property
     def often(self) -> str:
-        """What is written behind a branch that is nearly always taken."""
+        """The metadata written after a branch that is nearly always taken."""
         return self._weighted("often")
 
     def _weighted(self, how: str) -> str:

@@ -60,7 +60,7 @@ from mooncake_py.compiler.regions.steps import Names
 __all__ = ["nested"]
 
 FAR = 10
-"""What an element costs that is not beside that of the pass before."""
+"""The cost of an element that is not next to that of the pass before."""
 Simple = Assign | Bump | Let
 
 
@@ -91,7 +91,7 @@ def looped(s: ForAll, body: list[Simple]) -> Block:
     fresh = Names(".sum")  # with a dot, as all names of ours
     loops: list[Statement] = []
     is_near = all(cost(access, counter) < FAR for access in accesses(body))
-    for block in distributed(body) if is_near else [body]:  # else each loop fetches all anew
+    for block in distributed(body) if is_near else [body]:  # else each loop fetches all again
         loops += reduced(block, counter, extent, fresh)
     outer = [k for k in range(len(s.counters)) if k != place]
     if not outer:
@@ -132,7 +132,7 @@ def accesses(body: Sequence[Simple]) -> set[Load]:
 
 
 def cost(access: Load, counter: str) -> int:
-    """Return what an element costs where a counter is that of the innermost loop."""
+    """Return the cost of an element if a counter is that of the innermost loop."""
     *outer, last = [step(e, counter) for e in access.index]
     return FAR if any(found != 0 for found in outer) else {0: 0, 1: 1, -1: 2}.get(last, FAR)
 
@@ -150,7 +150,7 @@ def step(e: Expr, counter: str) -> int:
             return FAR if counter in names else 0
 
 
-# What stands in one loop: elements of one array at several places do not.
+# Statements of one loop: accesses of one array at several places do not count.
 
 
 def distributed(body: list[Simple]) -> list[list[Simple]]:
@@ -209,7 +209,7 @@ def with_lets(lets: list[Let], group: list[Simple]) -> list[Simple]:
 
 
 def targets(body: Sequence[Simple]) -> Iterator[Target]:
-    """Yield what statements write to."""
+    """Yield the targets to which statements write."""
     for s in body:
         if not isinstance(s, Let):
             yield s.target
@@ -239,7 +239,7 @@ def reduced(body: list[Simple], counter: str, extent: Expr, fresh: Names) -> lis
 
 
 def moves(target: Target, counter: str, body: list[Simple]) -> bool:
-    """Return True if a target is not the same in all passes, or read beside."""
+    """Return True if a target varies between passes, or is written elsewhere too."""
     if isinstance(target, Name):
         return False
     bound = {counter, *(s.name for s in body if isinstance(s, Let))}

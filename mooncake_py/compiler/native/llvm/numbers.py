@@ -18,7 +18,7 @@ IN_MEMORY = REGISTER | {BOOL: "i8"}
 SIZE = {FLOAT: 8, FLOAT32: 4, INT: 8, BOOL: 1}
 """Bytes of an element."""
 SUFFIX = {FLOAT: "f64", FLOAT32: "f32", INT: "i64"}
-"""What ends the names of LLVM's own functions."""
+"""The suffixes of the names of LLVM's own functions."""
 ZERO = {FLOAT: "0.0", FLOAT32: "0.0", INT: "0", BOOL: "false"}
 
 
@@ -40,7 +40,7 @@ ZEROS = frozenset({ZERO[FLOAT], constant(0.0, FLOAT), constant(-0.0, FLOAT)})
 
 
 def joined(kinds: Iterable[str]) -> str:
-    """Return the kind in which numbers of several are reckoned; a float32 beside an int is wide."""
+    """Return the kind in which numbers are computed together; float32 and int give float64."""
     found = set(kinds)
     if FLOAT in found or found >= {FLOAT32, INT}:
         return FLOAT

@@ -26,7 +26,7 @@ class Printer:
     Parameters
     ----------
     kinds : mapping of str to str
-        Of names and arrays; what is not there is a float.
+        Of names and arrays; those that are missing are floats.
     arrays : mapping of str to int
         Of the arrays the number of axes.
     by_blas : bool, optional
@@ -60,7 +60,7 @@ class Printer:
 
     @property
     def checks(self) -> list[Statement]:
-        """What may end a function early; it returns the place in this list, counted from 1."""
+        """The checks that may end a function early, which then returns their number, from 1."""
         return self._module.checks
 
     @property

@@ -67,12 +67,12 @@ def is_lasting(test: Expr, made: frozenset[str]) -> bool:
 
 
 def popped_by(s: Statement) -> int:
-    """Return how many numbers a statement takes, but for its blocks."""
+    """Return how many numbers a statement pops, not counting its blocks."""
     return sum(isinstance(part, Pop) for e in expressions_in(s) for part in walk(e))
 
 
 def as_slot(s: Push) -> Expr:
-    """Return what the stack of floats takes for a number: for an int its bits."""
+    """Return a number as the stack of floats stores it: for an int its bits."""
     return Call(as_bits, (Op("int", (s.value,)),)) if s.stack == INTS else s.value
 
 

@@ -1,4 +1,4 @@
-"""What a kernel takes and gives back: numbers and arrays in slots of eight bytes.
+"""The arguments and results of a kernel: numbers and arrays in slots of eight bytes.
 
 in    a number has one slot; an array its address, and a slot for each length
 out   the same; the address of an array is null where it is that of an input

@@ -185,7 +185,7 @@ class Statements:
             self.assign(Load(STACK, (Name(TOP),)), as_slot(s))
         self.stack.move(Const(1))
 
-    # What leaves the function.
+    # Statements that leave the function.
 
     def check(self, test: Expr) -> None:
         """Write what leaves the function unless a test holds, if that is not known to hold."""

@@ -53,7 +53,7 @@ VECTOR = f"<{FEW} x double>"
 
 
 def totals_of(s: ForAll, kind: Callable[[Expr], str]) -> tuple[str, ...]:
-    """Return the names of the sums of an innermost loop; none where it is to go as it stands."""
+    """Return the names of the sums of an innermost loop; none if it is to stay unchanged."""
     extent = s.extents[-1]
     if any(extent == Const(n) for n in range(FEW)):
         return ()
@@ -102,7 +102,7 @@ class Sums:
                     self._store(array, place, "zeroinitializer")
 
     def within(self, body: Block, size: int) -> Block:
-        """Return what stands in the loop over so many partial sums."""
+        """Return the body of the loop over so many partial sums."""
         arrays = self._many if size == MANY else self._few
         return tuple([in_parts(s, arrays) for s in body])
 

@@ -1,4 +1,4 @@
-"""Text of functions that are written by hand."""
+"""Handwritten LLVM functions."""
 
 from __future__ import annotations
 

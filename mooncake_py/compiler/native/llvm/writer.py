@@ -13,7 +13,7 @@ from mooncake_py.compiler.regions.ir import Statement
 __all__ = ["NO_MEMORY", "Writer"]
 
 NO_MEMORY = -1
-"""What a kernel returns where there is none."""
+"""Returned by a kernel if there is no memory."""
 LEFT = "left"
 """The block by which a function is left early."""
 
@@ -87,7 +87,7 @@ class Writer:
         self.line(f"br i1 {test}, label %{yes}, label %{no}{rare}")
 
     def phi(self, type_: str, *sources: tuple[str, str]) -> str:
-        """Return what comes from several blocks: values, and labels."""
+        """Return the value that comes from one of several blocks: values, and labels."""
         parts = [f"[ {value}, %{label} ]" for value, label in sources]
         return self.do(f"phi {type_} {', '.join(parts)}")
 

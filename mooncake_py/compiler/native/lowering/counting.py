@@ -1,4 +1,4 @@
-"""What is true of some or all elements and where, and sums of ints, as loops that count."""
+"""`any`, `all`, counts and positions of elements, and sums of ints, as loops that count."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ TRUTHS = {"any": "or", "all": "and"}
 
 
 def gathered(b: Builder, o: Operands) -> None:
-    """Go through truths or ints, one after another."""
+    """Go through bools or ints, one after another."""
     found, op = o.s.target, o.s.op
     assert isinstance(found, Name)
 

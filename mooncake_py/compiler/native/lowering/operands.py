@@ -1,4 +1,4 @@
-"""What an operation along axes reads and writes, by its counters."""
+"""The reads and writes of an operation along axes, by its counters."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ class Operands:
         return found
 
     def stored(self, e: Expr) -> Statement:
-        """Return what binds the result, or stores it."""
+        """Return a statement that binds the result, or stores it."""
         target, place = self.s.target, self.s.place
         if isinstance(target, Name) and self.kind not in REAL:
             return Count(target.name, e, place=place)

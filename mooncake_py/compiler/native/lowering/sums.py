@@ -15,7 +15,7 @@ __all__ = ["added_up", "cumulated", "multiplied"]
 
 
 def added_up(b: Builder, o: Operands) -> None:
-    """Add up floats; of float32 in float64, but for products of matrices, which are BLAS's."""
+    """Add up floats; of float32 in float64, except in matrix products, as BLAS does."""
     s = o.s
     if o.kind == FLOAT or s.op not in ACCUMULATED:
         if isinstance(s.target, Name):

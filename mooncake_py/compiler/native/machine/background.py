@@ -149,11 +149,11 @@ WORKER = Worker()
 READER = Worker()
 """Makes the first code of what nobody waits for."""
 _apart: WeakSet[Worker] = WeakSet()
-"""What makes code for the main thread, which waits."""
+"""The workers that make code for the main thread, which waits."""
 
 
 def apart(work: Callable[[], T]) -> T:
-    """Return what work gives that holds no lock of the interpreter, in a thread of its own.
+    """Return the result of work that holds no lock of the interpreter, in a thread of its own.
 
     An interrupt ends the wait; the thread goes on, and what it makes is nobody's.
     """

@@ -32,11 +32,11 @@ LONG = 3000
 QUICKER = 0.3
 """Of the time of the best level takes the quick one."""
 Owner = Descriptor | SlowEntry
-"""What has a function call code."""
+"""The objects through which a function calls code."""
 
 
 class Printed(Protocol):
-    """What is asked of a printer.
+    """The interface of a printer.
 
     "forward" is the function that tells whether it came to its end, first of what it returns.
     """
@@ -148,7 +148,7 @@ def expected_seconds(lines: int, level: Level) -> float:
 
 
 class Work:
-    """What is done to a text.
+    """The processing of a module's source.
 
     Parameters
     ----------

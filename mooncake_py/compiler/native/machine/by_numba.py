@@ -37,7 +37,7 @@ def outer({names}, result):
 
 
 def function_of_c(foreign: Foreign) -> Any:
-    """Return what has an address, and the function there.  Imports Numba.
+    """Return the owner of a function's address, and the address.  Imports Numba.
 
     Raises
     ------
@@ -67,7 +67,7 @@ def function_of_c(foreign: Foreign) -> Any:
 
 @lru_cache(maxsize=256)
 def compilable(f: Any) -> Any:
-    """Return what stands for a function in text that Numba compiles.
+    """Return the stand-in for a function in code that Numba compiles.
 
     A function of Python is compiled with the functions that it calls.
 

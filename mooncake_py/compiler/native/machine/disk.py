@@ -74,7 +74,7 @@ def write(path: Path, data: bytes) -> None:
 
 
 def files() -> Iterator[Path]:
-    """Yield the files that are there, also what was not finished."""
+    """Yield the files that exist, including unfinished ones."""
     if folder().is_dir():
         yield from sorted(path for path in folder().iterdir() if path.name.startswith(PREFIX))
 
@@ -87,6 +87,6 @@ def cleared() -> int:
             size = path.stat().st_size
             path.unlink()
             freed += size
-    with suppress(OSError):  # not empty: what is not ours stays
+    with suppress(OSError):  # not empty: files of others stay
         folder().rmdir()
     return freed

@@ -31,7 +31,7 @@ NEW, NEW_COPY, SET_BASE = 93, 85, 282
 
 
 class MethodDef(ctypes.Structure):
-    """What Python knows of a function of C."""
+    """Python's definition of a function of C."""
 
     _fields_ = (
         ("name", ctypes.c_char_p), ("function", ctypes.c_void_p),
@@ -40,7 +40,7 @@ class MethodDef(ctypes.Structure):
 
 
 class Descriptor(bytearray):
-    """What the entry is to do.
+    """The instructions for the entry.
 
     Attributes
     ----------
@@ -92,13 +92,13 @@ def quick_entry(signature: Signature, code: Linked, *, tells: bool) -> tuple[Any
 
 @cache
 def method() -> MethodDef:
-    """Return what all functions are."""
+    """Return the definition that all functions share."""
     return immortal(MethodDef(b"kernel", entry().addresses[ENTRY], FASTCALL, None))
 
 
 @cache
 def new_function() -> Callable[..., Any]:
-    """Return what makes functions of C."""
+    """Return a maker of functions of C."""
     make = ctypes.PYFUNCTYPE(ctypes.py_object, ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p)
     return make(("PyCFunction_NewEx", ctypes.pythonapi))
 
@@ -133,8 +133,8 @@ def entry() -> Linked:
 def immortal(o: Any) -> Any:
     """Return an object that is never freed.
 
-    Functions and arrays may be freed when the interpreter has ended but for them; they need what
-    they do not hold.
+    When the interpreter ends, functions and arrays may be freed after everything else; they need
+    objects that they do not hold.
     """
     ctypes.pythonapi.Py_IncRef(ctypes.py_object(o))
     return o

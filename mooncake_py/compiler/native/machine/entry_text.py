@@ -1,6 +1,6 @@
 """The text of the entry: a function of Python's C API that passes arrays and numbers to a kernel.
 
-One function serves all kernels.  What it does for one stands in its descriptor, the words of a
+One function is the entry of all kernels.  Its instructions are in a descriptor, the words of a
 `bytearray` that is its ``self``:
 
     kernel, inputs, outputs, words in, words out, 1 if it tells whether it came to its end,
@@ -143,7 +143,7 @@ done:
 }
 """
 
-# What one output is: its words of the descriptor, its slot, the arguments, and if it is the stack.
+# One output: its words of the descriptor, its slot, the arguments, and if it is the stack.
 RESULT = """
 define internal ptr @mc_result(ptr %o, ptr %slot, ptr %args, i1 %is_stack) {
   %kind = load i64, ptr %o

@@ -1,4 +1,4 @@
-"""The addresses of functions of Python that texts call: read as others are, or else by Numba."""
+"""Addresses of Python functions that compiled code calls: compiled as others are, or by Numba."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Made:
 
 
 MADE: dict[tuple[Foreign, Level | None], Made] = {}
-"""What was compiled, at a level or by Numba, which is there as long as the process."""
+"""Code compiled at a level or by Numba, which is kept as long as the process runs."""
 
 
 def foreign_address(foreign: Foreign, level: Level) -> int:

@@ -32,7 +32,7 @@ def ends_at_once() -> bool:
         on_exit, leave = library.on_exit, library._exit  # the GNU C library alone has both
     except (OSError, AttributeError, TypeError):
         return False
-    library.fflush(None)  # what would be written by what is not done any more
+    library.fflush(None)  # flush buffers, as exit handlers will not run
     return on_exit(leave, None) == 0
 
 

@@ -18,7 +18,7 @@ __all__ = ["BEST", "QUICK", "Level", "object_code", "symbols_in"]
 
 @dataclass(frozen=True)
 class Level:
-    """What is done to a text.
+    """The passes that run over a module.
 
     Attributes
     ----------
@@ -44,7 +44,7 @@ QUICK = Level(
 BEST = Level("best", None, 3)
 
 MANY_LOOPS = 100
-"""Texts with more loops are taken apart."""
+"""Modules with more loops are taken apart."""
 
 
 @contextmanager

@@ -86,7 +86,7 @@ def host() -> tuple[str, str, str]:
 
 
 def target_machine(code: int) -> Any:
-    """Return what makes code for this machine, for one thread at a time.
+    """Return a code generator for this machine, for one thread at a time.
 
     Parameters
     ----------

@@ -16,7 +16,7 @@ MADE = (
     "memcpy", "memset", "memmove", "sin", "cos", "tan", "exp", "exp2", "log", "log2", "log10",
     "pow", "fmod", "ldexp", "floor", "ceil", "trunc", "rint", "nearbyint", "round", "fma",
 )  # fmt: skip
-"""What LLVM calls of its own."""
+"""Functions that LLVM calls on its own."""
 
 
 @dataclass(frozen=True)

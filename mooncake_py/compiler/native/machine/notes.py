@@ -1,4 +1,4 @@
-"""What processes find out about functions and tell later ones: small files beside object code.
+"""Findings about functions that processes leave for later ones: small files next to object code.
 
 A note is only about time: which way is faster, what could not be read.  One that is wrong makes a
 derivative slower, and nothing else.  It is kept for a month, so that what was found out on a busy
@@ -36,13 +36,13 @@ SUFFIX = ".note"
 
 
 def digest(*parts: Any) -> str:
-    """Return a key for parts whose texts say all about them, on this machine, with this package."""
+    """Return a key of parts that their strings describe fully, of the machine and this package."""
     return hashlib.sha256(repr((circumstances(), parts)).encode()).hexdigest()[:40]
 
 
 @cache
 def circumstances() -> tuple[Any, ...]:
-    """Return what else a note depends on: package, machine, and what code is made by."""
+    """Return the other data that a note depends on: package, machine, and code generator."""
     return (
         mooncake_py.__version__, sources(), np.__version__, sys.version, platform.machine(),
         platform.node(), os.cpu_count(),
@@ -60,7 +60,7 @@ def sources() -> str:
 
 
 def noted(key: str) -> Any:
-    """Return what was noted under a key, None if there is nothing, or nothing good."""
+    """Return the note under a key, None if there is none, or no valid one."""
     path = disk.place_for(f"{key}{SUFFIX}")
     if path is None:
         return None

@@ -32,7 +32,7 @@ Object = tuple[bytes, tuple[str, ...]]
 
 
 def key_of(text: str, level: Level) -> str:
-    """Return what names a text with all that its code depends on."""
+    """Return a key for a source and everything that its code depends on."""
     made = (
         mooncake_py.__version__, version(), llvm().llvm_version_info, np.__version__,
         platform.python_implementation(), host(), repr(level), text,
@@ -57,7 +57,7 @@ def is_kept(key: str) -> bool:
 
 
 def kept(key: str) -> Object | None:
-    """Return what was kept by this process or another one, None if there is nothing good."""
+    """Return code kept by this process or another one, None if there is no valid one."""
     path = path_of(key)
     if path is None:
         return None

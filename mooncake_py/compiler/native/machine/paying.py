@@ -1,4 +1,4 @@
-"""Whether better code would pay: how long the quick one has run, beside what it would take to make.
+"""Whether better code would pay: the running time of the quick code, against the time to make it.
 
 Some calls of each function are timed, the first, second, fourth, eighth and so on, and stand for
 those since the one before.  What is called once or twice is never made better, so that programs

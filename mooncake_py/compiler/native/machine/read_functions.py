@@ -1,4 +1,4 @@
-"""Functions of Python that texts call, read as whole functions are, and printed for themselves.
+"""Python functions that compiled code calls, read like whole functions and printed separately.
 
 Where arrays are passed it is one of `systems`, which returns whether it came to its end::
 

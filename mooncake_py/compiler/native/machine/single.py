@@ -1,7 +1,7 @@
 """One thread of one process at a time makes what a key names; others wait and find it.
 
-Between processes a file beside the one that is made says who is at it.  It is stale, and removed,
-if its process is gone, as far as that can be told, or if it is old.
+A file next to the one being made tells other processes which one makes it.  It is stale, and
+removed, if its process is gone, as far as that can be told, or if it is old.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What names in a text stand for: functions of C, of BLAS and of LAPACK, by their addresses."""
+"""The addresses behind names in a module: functions of C, of BLAS and of LAPACK."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from mooncake_py.optional import import_extension
 __all__ = ["OWN", "address_of", "addresses", "capsule"]
 
 OWN = "mc_"
-"""How names begin that are no functions of C."""
+"""The prefix of names other than those of C functions."""
 
 MEMORY = {"mc_malloc": "malloc", "mc_free": "free"}
 

@@ -442,7 +442,7 @@ class Blocks:
                 raise CannotCompile(f"{type(s).__name__} in text of NumPy")
 
     def ask_before(self, loop: For) -> set[Expr]:
-        """Ask before a loop what no pass changes; return what was not asked before.
+        """Ask before a loop all tests that no pass changes; return those not asked before.
 
         It leaves where such a test fails though there is no pass: that is right, too.
         """

@@ -1,4 +1,4 @@
-"""What is bound where an array is: its lengths, and what gives its elements."""
+"""The names bound along with an array: its lengths, and its elements."""
 
 from __future__ import annotations
 
@@ -76,14 +76,14 @@ class Defining:
         )
 
     def lengths(self, array: str) -> list[str]:
-        """Return what binds the lengths of an array that are wanted."""
+        """Return the lines that bind the lengths of an array that are wanted."""
         name = self.scalars.name(array)
         lengths = [Length(array, axis) for axis in range(self.arrays.get(array, 0))]
         wanted = [n for n in lengths if n in self.scalars.measured]
         return [f"{self.scalars.length(n)} = {name}.shape[{n.axis}]" for n in wanted]
 
     def memory(self, array: str) -> list[str]:
-        """Return what binds the elements of an array, if they are wanted."""
+        """Return the lines that bind the elements of an array, if they are wanted."""
         if array not in self.scalars.elements:
             return []
         f = self.scalars.texts.function(memory_of)
@@ -97,7 +97,7 @@ class Defining:
         return [f"{self.scalars.memory(array)} = {f}({self.scalars.name(array)}, {passes})"]
 
     def put_back(self, array: str) -> list[str]:
-        """Return what writes the elements of an array that is given, if they are in a list."""
+        """Return the lines that write the elements of a given array back, if they are in a list."""
         if array not in self.listed or not self.writes[array]:
             return []
         f = self.scalars.texts.function(put_back)

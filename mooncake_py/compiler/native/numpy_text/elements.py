@@ -333,7 +333,7 @@ class Reading:
         }
 
     def bound(self, name: str) -> None:
-        """Forget what a name that is bound anew stands for."""
+        """Forget the value of a name that is rebound."""
         self.live = {
             e: (number, None if known is not None and known.name == name else known)
             for e, (number, known) in self.live.items()

@@ -110,7 +110,7 @@ class _Binding:
         return s
 
     def assigned(self, s: Assign | Let | Count, name: str) -> Statement:
-        """Return what binds a name."""
+        """Return a statement that binds a name."""
         s = self.read(s)  # type: ignore[assignment]
         self.bound((name,))
         value = s.value

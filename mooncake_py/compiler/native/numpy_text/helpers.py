@@ -1,4 +1,4 @@
-"""What printed text calls beside NumPy."""
+"""The functions that printed code calls, besides those of NumPy."""
 
 from __future__ import annotations
 
@@ -33,11 +33,11 @@ class Leave(Exception):
 
 
 LEAVING = (Leave, ArithmeticError, ValueError, IndexError)
-"""What is raised where Python is stricter than machine code, too."""
+"""The exceptions raised where Python, too, is stricter than machine code."""
 
 
 class Saved(list[Any]):
-    """What a forward sweep has saved, in memory that a later one uses again.
+    """Values saved by a forward sweep, in memory that a later one uses again.
 
     Attributes
     ----------
@@ -219,4 +219,4 @@ SYSTEMS: dict[Any, Callable[..., bool]] = {
     systems.cholesky_back: factored_back, systems.determinant: determined,
     systems.cofactors: cofactors,
 }  # fmt: skip
-"""What computes arrays in the place of text that is for compilers."""
+"""Functions that compute arrays in place of text meant for compilers."""

@@ -30,14 +30,14 @@ from mooncake_py.compiler.regions.ir import (
 __all__ = ["Lengths", "is_store"]
 
 TANGENT = re.compile(r"t\d+_(.*)")
-"""What tangents of arrays are called: see `sweeps.tangent`."""
+"""The names of tangents of arrays: see `sweeps.tangent`."""
 
 
 class Lengths:
-    """What is known of a function, and of the way back through it.
+    """Checks and lengths of a function and of its reverse sweep.
 
     A check holds wherever its names are bound if it stands where one of them is bound.  If all of
-    them are bound before a loop it is asked before the loop, wherever it stands within, but for
+    them are bound before a loop it is asked before the loop, wherever it stands within, except in
     branches; so it holds in the whole function.
 
     Attributes

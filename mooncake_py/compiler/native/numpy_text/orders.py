@@ -1,4 +1,4 @@
-"""What the statements of a block say of the order in which they may run."""
+"""The order in which the statements of a block may run, from their reads and writes."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def is_arithmetic(e: Expr) -> bool:
 
 
 def arrays_read(s: Statement) -> set[str]:
-    """Return the arrays that a statement reads, but for that to which it adds."""
+    """Return the arrays that a statement reads, except the one to which it adds."""
     match s:
         case Assign(target=target, value=Op(op="add" | "sub", args=(first, other))) if (
             first == target

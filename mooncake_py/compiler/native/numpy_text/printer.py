@@ -26,7 +26,7 @@ class Printer:
     """Prints sweeps, with statements of NumPy for operations on whole arrays.
 
     The way back is printed as it is where all is finite; and once more, when that is first needed,
-    so that a zero cotangent stays zero beside what is infinite.
+    so that a zero cotangent stays zero next to infinite numbers.
 
     Parameters
     ----------

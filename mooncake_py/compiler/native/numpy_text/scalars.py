@@ -84,7 +84,7 @@ class Scalars:
     ----------
     texts : Texts
     careful : bool
-        Whether a zero cotangent stays zero beside what is infinite.
+        Whether a zero cotangent stays zero next to infinite numbers.
     in_reverse : bool
         Whether what Python raises for must be as NumPy has it.
 
@@ -109,7 +109,7 @@ class Scalars:
         self.passes: dict[str, tuple[str, ...]] = {}
 
     def name(self, name: str) -> str:
-        """Return what a name or an array is called."""
+        """Return the name of a name or an array in the text."""
         return self.texts.name(name, name)
 
     def length(self, e: Length) -> str:
@@ -118,7 +118,7 @@ class Scalars:
         return self.texts.name(e, e.name)
 
     def memory(self, array: str) -> str:
-        """Return what gives the elements of an array."""
+        """Return the expression for the elements of an array."""
         self.elements.add(array)
         self.passes[array] = max(self.passes.get(array, ()), self.extents, key=len)
         return self.texts.name(("memory", array), f"m_{array}")
@@ -166,7 +166,7 @@ class Scalars:
             return self.guarded("mul" if f is helpers.times else "truediv", args)
         if f is np.power:
             return self.operation("pow", args)
-        if self.careful:  # functions of Python raise where those of NumPy give what is not finite
+        if self.careful:  # functions of Python raise where those of NumPy give inf or nan
             f = OF_NUMPY.get(f, f)
         text = f"{self.texts.function(f)}({', '.join(map(self.text, args))})"
         return f"{text}.item()" if type(f) is np.ufunc else text

@@ -41,7 +41,7 @@ ZERO = Const(0.0)
 
 
 class OneByOne(Exception):
-    """What NumPy does not do at once."""
+    """Raised for operations that NumPy does not do at once."""
 
 
 def is_product(e: Expr) -> bool:
@@ -156,7 +156,7 @@ class Vectors:
         return f"({f' {INFIX[op]} '.join(texts)})"
 
     def choice(self, e: Select, axes: Axes) -> str:
-        """Return what is chosen by a test."""
+        """Return the operand that a test chooses."""
         scalars = self.scalars
         if not scalars.careful and is_guard(e):
             return self.text(e.b, axes)
@@ -176,7 +176,7 @@ class Vectors:
         return f"np.where({test}, {a}, {b})"
 
     def share(self, e: Select, axes: Axes) -> str | None:
-        """Return what the greater or the lesser of two receives, half of it if they are equal.
+        """Return the share of the greater or the lesser of two, half of it if they are equal.
 
         None for other choices.
         """

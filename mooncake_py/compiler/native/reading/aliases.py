@@ -1,6 +1,6 @@
 """Which memory holds the same array.
 
-A variable of an array that a loop binds anew has memory of its own, its *buffer*, into which each
+A variable of an array that a loop rebinds has memory of its own, its *buffer*, into which each
 array is copied that it is bound to.  The array may have other names, which stand for other memory:
 
     for k in range(n):

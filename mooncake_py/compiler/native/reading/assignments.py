@@ -66,7 +66,7 @@ class AssignmentReader(MemoryWriter):
 
     @contextmanager
     def taking_masks(self) -> Iterator[None]:
-        """Read an assignment; again, if what a mask picks stands beside something else."""
+        """Read an assignment; read it again if elements picked by a mask meet other operands."""
         before, self.has_picked = self.has_picked, False
         try:
             yield
@@ -139,7 +139,7 @@ class AssignmentReader(MemoryWriter):
         return self.kept_apart(value)
 
     def exchanged(self, targets: Sequence[ast.expr], values: Sequence[Value]) -> Sequence[Value]:
-        """Return arrays that a loop binds anew as they are now, before others take their memory."""
+        """Return arrays that a loop rebinds as they are now, before others take their memory."""
         own = {
             found.base
             for target in targets
@@ -324,7 +324,7 @@ class AssignmentReader(MemoryWriter):
         pairs = zip(value.shape, before.shape, strict=True)
         if place is not None and any(minus(n, m) != ZERO for n, m in pairs):
             self.findings.unrolled.add(place)
-            self.findings.carried.discard(own)  # unless a loop round it binds it anew too
+            self.findings.carried.discard(own)  # unless a loop around it rebinds it too
             raise Again
 
     def augmented_item(self, a: Value, node: ast.AugAssign, target: ast.Subscript) -> None:

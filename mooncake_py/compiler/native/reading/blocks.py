@@ -100,7 +100,7 @@ def with_last(
 
 
 def entering(node: ast.With) -> list[ast.stmt]:
-    """Return what enters the contexts of a ``with``."""
+    """Return the statements that enter the contexts of a ``with``."""
     found: list[ast.stmt] = []
     for item in node.items:
         e, place = item.context_expr, place_of(item.context_expr)

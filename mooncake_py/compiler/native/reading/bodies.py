@@ -1,4 +1,4 @@
-"""What the bodies of loops bind, and how they are left."""
+"""The names that the bodies of loops bind, and how the bodies are left."""
 
 from __future__ import annotations
 

@@ -143,7 +143,7 @@ class BranchReader(ReturnReader):
     def joined(
         self, known: Before, blocks: Sequence[list[Statement]], sides: tuple[Snapshot, Snapshot]
     ) -> Snapshot:
-        """Return what slots stand for where the two sides of a branch meet."""
+        """Return the values of slots where the two sides of a branch meet."""
         one, other = sides
         for slot in list(one.values):
             self.meet(slot, known, blocks, sides)

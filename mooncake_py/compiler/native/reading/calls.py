@@ -123,7 +123,7 @@ class CallReader(ExpressionReader):
     def applied(
         self, f: Value, args: Sequence[Value], given: dict[str, Value], node: ast.Call
     ) -> Value:
-        """Return what a call of a value gives back."""
+        """Return the result of a call of a value."""
         if isinstance(f, Partial):
             named = dict(zip(f.given.keys, f.given.items, strict=True))
             return self.applied(f.function, [*f.args, *args], named | given, node)
@@ -168,7 +168,7 @@ class CallReader(ExpressionReader):
         return found
 
     def argument(self, name: str, type_: Type, steady: bool, path: Path) -> Value:
-        """Return what a value that is passed, or an attribute of one, stands for on entry."""
+        """Return the value on entry of an argument, or of an attribute of one."""
         raise NotImplementedError
 
     @override
@@ -230,7 +230,7 @@ class CallReader(ExpressionReader):
     def keep_in_list(self, value: Value) -> None:
         """Note that a list holds a copy of an array, which must not be written any more.
 
-        Nor before that, in a loop which does not bind it anew: that is known when it is read again.
+        Nor before that, in a loop which does not rebind it: that is known when it is read again.
         """
         bases = set(bases_in([value])) - {""}
         self.in_lists |= bases
@@ -246,7 +246,7 @@ class CallReader(ExpressionReader):
             raise Again
 
     def contained(self, run: Callable[[], Value]) -> Value:
-        """Return what a function of the user's gives back.
+        """Return the result of a function of the user's.
 
         If it writes, and is part of an expression, this is read again, with each part as it is
         when it is read.
@@ -311,7 +311,7 @@ class CallReader(ExpressionReader):
     def elementwise(
         self, f: Any, args: Sequence[Value], given: dict[str, Value], node: ast.Call
     ) -> Value:
-        """Return what a function gives back, of elements that a mask picks too."""
+        """Return the result of a function, of elements that a mask picks too."""
         if not picked.are_picked((*args, *given.values())):
             return self.called(f, args, given, node)
         if not issubclass(type(f), np.ufunc) or given:
@@ -337,7 +337,7 @@ class CallReader(ExpressionReader):
     def called(
         self, f: Any, args: Sequence[Value], given: dict[str, Value], node: ast.Call
     ) -> Value:
-        """Return what a function gives back."""
+        """Return the result of a function."""
         refuse_answering(f, node)
         special = self.class_call(f, args, given)
         if special is not None:
@@ -375,7 +375,7 @@ class CallReader(ExpressionReader):
         return found if out is None else self.written_to(out, found)
 
     def known_call(self, f: Any, args: Sequence[Value], given: dict[str, Value]) -> Value | None:
-        """Return what a call gives back that asks for structure, or of what is known, else None."""
+        """Return the result of a call that depends on structure or known values, else None."""
         try:
             read = INSPECTING.get(f) or BLOCKS.get(f)
         except TypeError:  # what cannot be hashed

@@ -37,7 +37,7 @@ class Captured(NamedTuple):
     is_default: bool = False
 
     def value(self, main: FunctionType, first: Callee) -> Any:
-        """Return what it is now, where `main` is the function that is compiled, `first` of all.
+        """Return the present value, where `main` is the function that is compiled, `first` of all.
 
         It is passed: another thread may just have had another one of the same code stand for it.
         """
@@ -50,12 +50,12 @@ class Captured(NamedTuple):
 
 
 def as_looked(captures: Iterable[Captured], looked: Looked, first: int) -> list[Captured]:
-    """Return what is captured with types that know what was looked at; paths count from a first."""
+    """Return captured variables, with types that know what was looked at, from a first path on."""
     return [c._replace(type=looked_at(c.type, looked, (k,))) for k, c in enumerate(captures, first)]
 
 
 def value_of_owner(owner: type | ModuleType | None, name: str) -> Any:
-    """Return what a class or a module, of which none may be left, has under a name."""
+    """Return a name's value in a class or a module, of which nothing may be left."""
     if owner is None:
         return MISSING
     if isinstance(owner, ModuleType):

@@ -1,4 +1,4 @@
-"""What objects find in their classes: methods, properties, ``super()``; and calls that ask classes.
+"""Lookups of objects in their classes: methods, properties, ``super()``; calls that ask classes.
 
 step = self.step        a partial of the function in the class, and self
 super().step()          the same, of the function in a class after this one
@@ -45,7 +45,7 @@ class ClassReader(StatementReader):
     # Look-up.
 
     def of_instance(self, o: Value, cls: type, name: str, found: Any) -> Value:
-        """Return what an instance makes of what its class holds under a name."""
+        """Return an instance's attribute, given the value that its class holds under the name."""
         t = type(found)
         if t is FunctionType or is_jitted(found) or found is NO_INIT:
             return Partial(Known(found), (o,))
@@ -62,7 +62,7 @@ class ClassReader(StatementReader):
         return self.of_class_itself(cls, name, found)
 
     def of_class_itself(self, cls: type, name: str, found: Any) -> Value:
-        """Return what a class makes of what it holds under a name."""
+        """Return a class's attribute, given the value that it holds under the name."""
         t = type(found)
         if t is staticmethod:
             return Known(found.__func__)
@@ -175,7 +175,7 @@ class ClassReader(StatementReader):
         return None
 
     def known_partial(self, f: Any) -> Partial:
-        """Return what a partial stands for that is the same in each call."""
+        """Return a partial that is the same in each call."""
         parts = [constant(v) for v in (f.func, *f.args, *f.keywords.values())]
         if None in parts:
             raise Unfit("a partial of an array: pass the array", self.b.place)

@@ -1,4 +1,4 @@
-"""Comparisons that are decided while a function is read: of texts, None, classes, structure.
+"""Comparisons that are decided while a function is read: strings, None, classes, structure.
 
     kind == "upwind"        true or false, and no test stands in the region
     x.shape == (3, n)       3 == length of x and n == ...
@@ -55,7 +55,7 @@ BY_IDENTITY = type, FunctionType, BuiltinFunctionType, ModuleType, np.ufunc
 
 
 def decided(r: ExpressionReader, ops: Sequence[ast.cmpop], values: Sequence[Value]) -> Value | None:
-    """Return what a chain of comparisons is, None where it is one of numbers or arrays."""
+    """Return the result of a chain of comparisons, None if it is one of numbers or arrays."""
     known = of_known(ops, values)
     if known is not None:
         return known
@@ -81,7 +81,7 @@ def decided(r: ExpressionReader, ops: Sequence[ast.cmpop], values: Sequence[Valu
 
 
 def of_known(ops: Sequence[ast.cmpop], values: Sequence[Value]) -> Value | None:
-    """Return what comparisons of known values are, computed by Python; None for others."""
+    """Return the result of comparisons of known values, computed by Python; None for others."""
     if not all(type(op) in COMPARED for op in ops):
         return None
     known = [python_of(value) for value in values]
@@ -233,7 +233,7 @@ def opposite(test: Expr) -> Expr:
 
 
 def of_truths(r: ExpressionReader, op: str, x: Value, y: Value) -> Value:
-    """Read ``&`` or ``|`` of truths."""
+    """Read ``&`` or ``|`` of bools."""
     values = (x, y)
     if not all(isinstance(v, Number | Array) and v.kind == BOOL for v in values):
         raise Unfit("an operator on bits other than those of bools", r.b.place)

@@ -204,7 +204,9 @@ class ComprehensionReader(ObjectReader):
         for key, value in made:
             known = key_in(key)
             if known is NO_KEY:
-                raise Unfit(f"a dict with {said(key)} as a key: use texts or ints", place_of(node))
+                raise Unfit(
+                    f"a dict with {said(key)} as a key: use strings or ints", place_of(node)
+                )
             pairs[known] = value
         return Dictionary(tuple(pairs), tuple(pairs.values()))
 

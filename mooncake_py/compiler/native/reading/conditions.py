@@ -181,9 +181,9 @@ class ConditionReader:
         return found
 
     def either_value(self, chosen: Name, sides: Sequence[list[Any]], x: Value, y: Value) -> Value:
-        """Return what is one value or another, after the statements that compute them.
+        """Return one value or another, after the statements that compute them.
 
-        Of two tuples item by item: none of them can be told from another that holds the same.
+        Of two tuples item by item: equal tuples are indistinguishable.
         """
         if isinstance(x, Tuple) and isinstance(y, Tuple) and are_alike(x, y):
             pairs = zip(x.items, y.items, strict=True)
@@ -200,7 +200,7 @@ class ConditionReader:
     def either_number(
         self, chosen: Name, sides: Sequence[list[Any]], x: Number, y: Number
     ) -> Number:
-        """Return what is one number or another, after the statements that compute them."""
+        """Return one number or another, after the statements that compute them."""
         b = self.b
         kind = x.kind if x.kind == y.kind else FLOAT
         is_narrow = narrow.may_be_narrow(b, (x, y)) and kind == FLOAT
@@ -226,7 +226,7 @@ class ConditionReader:
 
 
 def are_alike(x: Tuple, y: Tuple) -> bool:
-    """Return True for two tuples of one class and length, which are no lists."""
+    """Return True for two tuples of one class and length, which are not lists."""
     return not (x.is_list or y.is_list) and x.cls is y.cls and len(x.items) == len(y.items)
 
 

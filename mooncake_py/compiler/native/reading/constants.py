@@ -1,4 +1,4 @@
-"""What is known while a function is read, as values of Python and back.
+"""Conversions between values known while a function is read and Python's objects.
 
 Text, None, ints and floats that are written down, and tuples, lists and dicts of such: what is
 computed from them is computed here, by Python itself, and stands in no region.
@@ -48,7 +48,7 @@ MAKE: dict[str, Callable[[Any], Any]] = {
     "float32": np.float32, "float64": np.float64,
 }  # fmt: skip
 """By the names of the types of numbers what makes them of one that is written down."""
-LONGEST = 4096  # texts, tuples and such that are made while a function is read
+LONGEST = 4096  # strings, tuples and such that are made while a function is read
 LARGEST = 1 << 62  # ints
 
 
@@ -75,7 +75,7 @@ def is_steady(value: Any) -> bool:
 
 
 def python_of(value: Value | None) -> Any:
-    """Return what a value is that is known while the function is read, else `UNKNOWN`."""
+    """Return the Python object of a value known while the function is read, else `UNKNOWN`."""
     match value:
         case Number(e=Const(value=found), type=type_, rank=None):
             return MAKE[type_](found)
@@ -101,7 +101,7 @@ def python_of(value: Value | None) -> Any:
 
 
 def value_of(found: Any) -> Value | None:
-    """Return what a result of Python's stands for, None for what no value is."""
+    """Return the value of a result of Python's, None for an object that has none."""
     t = type(found)
     if t in (bool, np.bool_):
         return Number(Const(bool(found)), "bool" if t is bool else "bool_")

@@ -55,7 +55,7 @@ def iterated(value: Value) -> Value:
 
 
 def key_value(key: Any) -> Value:
-    """Return what a key stands for that is known."""
+    """Return the value of a known key."""
     if type(key) is tuple:
         return Tuple(tuple(map(key_value, key)))
     found = constant(key)

@@ -211,7 +211,7 @@ def place_in(r: CallReader, loop: Running) -> Expr:
     return r.b.counted(Op("floordiv", (at, Const(step))))
 
 
-# What is known before the region runs.
+# Values known before the region runs.
 
 
 def tree_of(r: CallReader, value: Value) -> Any:
@@ -225,7 +225,7 @@ def tree_of(r: CallReader, value: Value) -> Any:
     if isinstance(value, Number) and value.kind == INT:
         return tree(r, value.e)
     raise Unfit(
-        f"{said(value)} for random numbers, or where only constants are served: draw standard "
+        f"{said(value)} for random numbers, or where only constants are supported: draw standard "
         "ones, and shift and scale these",
         r.b.place,
     )
@@ -248,7 +248,7 @@ def tree(r: CallReader, e: Any) -> Any:
 
 
 def expanded(r: CallReader, e: Expr, depth: int) -> Expr:
-    """Return an int in which names that are no inputs stand for what they are bound to."""
+    """Return an int with names that are not inputs replaced by their values."""
     b = r.b
     match e:
         case Name(name=name):

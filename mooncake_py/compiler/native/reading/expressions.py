@@ -228,7 +228,7 @@ class ExpressionReader(ConditionReader):
         return found
 
     def held(self, slot: Slot) -> Value:
-        """Return what is in a slot, which must be bound wherever this is read."""
+        """Return the value in a slot, which must be bound wherever this is read."""
         for test in self.slots.maybe.get(slot, ()):
             self.b.require(test)
         return self.current(self.slots.values[slot])
@@ -355,7 +355,7 @@ class ExpressionReader(ConditionReader):
         raise Unfit(f"the attribute {name}", self.b.place)
 
     def special_call(self, o: Value, name: str, args: Sequence[Value]) -> Value | None:
-        """Return what a special method gives back, None if the class of an object has none."""
+        """Return the result of a special method, None if the class of an object has none."""
         raise NotImplementedError
 
     def attribute_by_class(self, base: Value, name: str) -> Value | None:

@@ -1,4 +1,4 @@
-"""Functions of all that a generator yields, and of known items: sums, truths, extrema by a key.
+"""Functions of the items of a generator, and of known items: sums, `any`, extrema by a key.
 
     any(f(t) for t in x)                        found = False
                                                 for t in x:
@@ -207,7 +207,7 @@ class GeneratorReader(ComprehensionReader):
             self.split(test, (better, lambda: None), (False, False), node)
         if found not in self.slots.values:
             raise Unfit(
-                f"`{f.__name__}` by numbers, of items that are no numbers and no arrays",
+                f"`{f.__name__}` by numbers, of items other than numbers and arrays",
                 place_of(node),
             )
         return self.slots.values[found]

@@ -108,7 +108,7 @@ def is_subclass(r: ExpressionReader, cls: type, of: Value) -> bool:
 
 
 def defined_in(cls: type) -> set[str]:
-    """Return what a class and its bases other than `object` define."""
+    """Return the names that a class and its bases other than `object` define."""
     return {name for base in cls.__mro__ if base is not object for name in vars(base)}
 
 
@@ -138,7 +138,7 @@ def text(r: ExpressionReader, value: Value, what: str) -> str:
     raise Unfit(f"`{what}` with a name that is not constant", r.b.place)
 
 
-# What is called.
+# The functions that are called.
 
 
 def read_type(r: ExpressionReader, args: Sequence[Value], given: Given) -> Value:

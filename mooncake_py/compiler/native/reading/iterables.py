@@ -1,4 +1,4 @@
-"""What loops and comprehensions run over.
+"""The iterables of loops and comprehensions.
 
     items of tuples, lists, dicts, text     known: read once for each
     range(n), arrays, lists of numbers      of a length that is known only when it runs
@@ -144,7 +144,7 @@ class IterableReader(LoopRule):
         return self.made_iterable(self.value(node), node)
 
     def made_iterable(self, found: Value, node: ast.expr) -> Iterable:
-        """Return what a loop over a value runs over."""
+        """Return the iterable of a loop over a value."""
         match found:
             case Tuple(items=items, name=name):
                 return Items(items, name)
@@ -383,7 +383,7 @@ class IterableReader(LoopRule):
                 count = range_count(found)
                 if count is not None:
                     return Const(count)
-        raise Unfit("a range with a step beside other things", self.b.place)
+        raise Unfit("a range with a step together with other iterables", self.b.place)
 
     def item_at(self, found: Iterable, at: Expr) -> Value:
         """Return an item, given how many come before it."""
@@ -431,7 +431,7 @@ def is_read_freely(node: ast.expr) -> bool:
 
 
 def known_count(found: Iterable, as_items: bool) -> int | None:
-    """Return how many items there are one by one, None for what is no such thing."""
+    """Return how many items there are one by one, None for any other iterable."""
     match found:
         case Items(values=values):
             return len(values)
@@ -468,7 +468,7 @@ def memory_of(found: Iterable) -> set[str]:
 
 
 def names_of(found: Iterable) -> frozenset[str]:
-    """Return what the lists and dicts are called that a loop runs over."""
+    """Return the names of the lists and dicts that a loop runs over."""
     match found:
         case Items(name=name) if name:
             return frozenset({name})

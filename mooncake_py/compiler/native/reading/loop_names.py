@@ -117,13 +117,13 @@ class Exposure:
         self.found: set[str] = set()
 
     def block(self, nodes: Sequence[ast.stmt], bound: Bound) -> Bound:
-        """Return what is bound for certain after statements."""
+        """Return the names that are certainly bound after statements."""
         for node in nodes:
             bound = self.statement(node, bound)
         return bound
 
     def statement(self, node: ast.stmt, bound: Bound) -> Bound:
-        """Return what is bound for certain after a statement."""
+        """Return the names that are certainly bound after a statement."""
         match node:
             case ast.Assign(targets=targets, value=value):
                 self.read(value, bound)
@@ -151,7 +151,7 @@ class Exposure:
         return bound
 
     def target(self, node: ast.expr, bound: Bound) -> Bound:
-        """Return what is bound when a target has been."""
+        """Return the names that are bound once a target is."""
         match node:
             case ast.Name(id=name):
                 return bound | {name}
@@ -203,7 +203,7 @@ def definitions(node: Any) -> Iterator[str]:
 
 
 def names_bound(node: ast.AST) -> Iterator[str]:
-    """Yield the names that are bound or deleted, but for those in scopes within."""
+    """Yield the names that are bound or deleted, except those in inner scopes."""
     if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
         yield node.id
     if not isinstance(node, OWN_SCOPE):

@@ -1,4 +1,4 @@
-"""What slots stand for in a pass of a loop and after it: those that differ at an end of a pass."""
+"""The values of slots in a pass of a loop and after it: those that differ at an end of a pass."""
 
 from __future__ import annotations
 
@@ -140,7 +140,7 @@ class LoopRule(BranchReader):
         raise Again
 
     def another_type(self, slot: Slot) -> Unfit:
-        """Return what is raised for a slot that a pass binds to something else."""
+        """Return the error for a slot that a pass binds to something else."""
         if slot.name == KEYS:
             return Unfit(
                 "a list or a dict whose length or keys change in a loop whose passes are not known",

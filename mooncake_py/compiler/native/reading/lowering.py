@@ -111,7 +111,7 @@ class Lowering:
         return found
 
     def left(self, node: ast.Return) -> list[ast.stmt]:
-        """Return what stands for a return within a loop."""
+        """Return the statements that replace a return within a loop."""
         place = place_of(node)
         results = [
             assign(store(f"{RESULT}{k}", place), value, place)
@@ -120,7 +120,7 @@ class Lowering:
         return [*results, truth(LEFT, True, place), located(ast.Break(), place)]
 
     def loop(self, node: ast.For | ast.While, depth: int, outer: str) -> list[ast.stmt]:
-        """Return what stands for a loop."""
+        """Return the statements that replace a loop."""
         place = place_of(node)
         before: list[ast.stmt] = []
         after: list[ast.stmt] = []
@@ -144,7 +144,7 @@ class Lowering:
                 *after]  # fmt: skip
 
     def leaving(self, node: ast.For | ast.While, depth: int, place: Place) -> list[ast.stmt]:
-        """Return what leaves after a loop that a return has left."""
+        """Return the statements that leave after a loop that a return has left."""
         if depth:
             leave: ast.stmt = located(ast.Break(), place)
         else:
@@ -174,7 +174,7 @@ def own(body: Sequence[ast.stmt], kind: Any) -> Iterator[Any]:
 
 
 def own_breaks(body: Sequence[ast.stmt]) -> Iterator[ast.Break]:
-    """Yield what leaves the loop with this body."""
+    """Yield the ``break``s that leave the loop with this body."""
     for s in body:
         if isinstance(s, ast.Break):
             yield s
@@ -211,5 +211,5 @@ def is_flag(name: str) -> bool:
 
 
 def truth(name: str, value: bool, place: Place) -> ast.stmt:
-    """Return what sets a flag."""
+    """Return a statement that sets a flag."""
     return assign(store(name, place), constant(value, place), place)

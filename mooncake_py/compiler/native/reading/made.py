@@ -31,7 +31,7 @@ OPERATORS: dict[str, Callable[..., Any]] = {
 
 
 class Unmade(Exception):
-    """What cannot be made for these inputs."""
+    """Raised if something cannot be made for these inputs."""
 
 
 class Drawn(NamedTuple):
@@ -169,7 +169,7 @@ def draw(
 
 
 def gathered(d: Drawn, rows: Sequence[Any], inputs: Mapping[str, Any]) -> Any:
-    """Return what was drawn in one place, with an axis for each loop."""
+    """Return the draws of one place, with an axis for each loop."""
     if not d.loops:
         (found,) = rows
         if np.ndim(found) != d.ndim or type_of(found)[0] != d.kind:

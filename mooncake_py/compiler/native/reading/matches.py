@@ -45,14 +45,14 @@ ITSELF = (bool, bytearray, bytes, dict, float, frozenset, int, list, set, str, t
 
 
 class Case(NamedTuple):
-    """What a pattern asks, and which names it binds to what."""
+    """The test of a pattern, and the names that it binds, with their values."""
 
     tests: list[ast.expr]
     binds: dict[str, ast.expr]
 
 
 def as_branches(node: ast.Match, bodies: Sequence[list[ast.stmt]]) -> list[ast.stmt]:
-    """Return what stands for a ``match``, given what stands for the bodies of its cases.
+    """Return the branches that replace a ``match``, given the bodies of its cases.
 
     Raises
     ------
@@ -97,7 +97,7 @@ class Replaced(ast.NodeTransformer):
         self.by_name = by_name
 
     def visit_Name(self, node: ast.Name) -> ast.expr:
-        """Return what stands for a name."""
+        """Return the replacement of a name."""
         return self.by_name.get(node.id, node)
 
 
@@ -119,7 +119,7 @@ def compared(x: ast.expr, op: ast.cmpop, y: ast.expr, place: Place) -> ast.expr:
 
 
 def case_of(pattern: ast.pattern, subject: ast.expr) -> Case:
-    """Return what a pattern asks of a subject."""
+    """Return the test and the bindings of a pattern for a subject."""
     place = place_of(pattern)
     match pattern:
         case ast.MatchValue(value=value):
@@ -155,7 +155,7 @@ def case_of(pattern: ast.pattern, subject: ast.expr) -> Case:
 
 
 def of_sequence(patterns: list[ast.pattern], subject: ast.expr, place: Place) -> Case:
-    """Return what a pattern of items asks."""
+    """Return the test and the bindings of a pattern of items."""
     stars = [k for k, p in enumerate(patterns) if isinstance(p, ast.MatchStar)]
     count = len(patterns) - len(stars)
     first = call(
@@ -178,7 +178,7 @@ def of_sequence(patterns: list[ast.pattern], subject: ast.expr, place: Place) ->
 def joined(
     tests: list[ast.expr], patterns: Sequence[ast.pattern], items: Sequence[ast.expr]
 ) -> Case:
-    """Return what patterns ask of parts of a subject, after tests of the whole."""
+    """Return the tests of patterns for parts of a subject, after tests of the whole."""
     binds: dict[str, ast.expr] = {}
     for pattern, item in zip(patterns, items, strict=True):
         more, bound = case_of(pattern, item)
@@ -187,7 +187,7 @@ def joined(
     return Case(tests, binds)
 
 
-# What the tests call; they are read, never run.
+# The functions that the tests call; they are read, never run.
 
 
 def is_sequence(x: Any, count: int, is_open: bool) -> bool:

@@ -33,7 +33,7 @@ __all__ = ["Around", "Before", "bases_in", "merged"]
 
 
 class Before(NamedTuple):
-    """What is known before a branch or a loop.
+    """The values known before a branch or a loop.
 
     Attributes
     ----------
@@ -69,7 +69,7 @@ class Before(NamedTuple):
 
 
 class Around(NamedTuple):
-    """What holds around a loop that is being read.
+    """The facts that hold around a loop that is being read.
 
     Attributes
     ----------

@@ -220,7 +220,7 @@ class MovingReader(StructureMethodReader):
         return names
 
     def part_of(self, value: Reference, name: str) -> Value:
-        """Return what is in a slot of an object, a list or a dict."""
+        """Return the value in a slot of an object, a list or a dict."""
         if isinstance(value, Object):
             return self.attribute_of(value, name)
         return self.held(Slot(f"{value.name}.", name))
@@ -243,7 +243,7 @@ class MovingReader(StructureMethodReader):
             super().bind(slot, value)
 
     def taken_over(self, value: Value) -> Value:
-        """Return what has taken the place of something since that was read."""
+        """Return the value that has replaced another one since that was read."""
         while isinstance(value, Reference) and value.name in self.moved_to:
             value = renamed(value, value.name, self.moved_to[value.name])
         return value
@@ -318,7 +318,7 @@ def are_alike(x: Value | None, y: Value | None) -> bool:
 
 
 def noun(value: Value) -> str:
-    """Return what a value is, in a word."""
+    """Return a noun for a value."""
     return said(value).partition(" ")[2].partition(" ")[0]
 
 

@@ -97,7 +97,7 @@ class ObjectReader(ClassReader):
         return dict(o.type.attributes).get(name)
 
     def assigned_input(self, slot: Slot, type_: Type, path: Path) -> Value:
-        """Return what an attribute that is assigned somewhere stands for on entry."""
+        """Return the value on entry of an attribute that is assigned somewhere."""
         own = slot.own
         if own not in self.findings.varied | self.findings.widened:
             return self.argument(own, type_, False, path)
@@ -167,7 +167,7 @@ class ObjectReader(ClassReader):
         return self.of_instance(o, o.cls, name, self.of_class_alone(o, name))
 
     def first(self, o: Object, name: str) -> Value:
-        """Return what an attribute of an argument stands for on entry."""
+        """Return the value on entry of an attribute of an argument."""
         own = owned(o, name).own
         if own not in self.initial:
             type_ = self.type_at(o, name)
@@ -184,11 +184,11 @@ class ObjectReader(ClassReader):
         return self.structures[path]
 
     def kept_at(self, path: Path, value: Value) -> Value:
-        """Return what stands at a path, for other paths that lead to it too."""
+        """Return the value at a path, for other paths that lead to it too."""
         return self.structures.setdefault(path, value)
 
     def of_class_alone(self, o: Object, name: str) -> Any:
-        """Return what the class of an object has under a name, where the object has nothing.
+        """Return a name's value in the class of an object that does not have the name itself.
 
         It must have nothing there in each pass of the loops that are being read.
         """
@@ -255,7 +255,7 @@ class ObjectReader(ClassReader):
         self.bind(slot, value)
 
     def assigned_slots(self) -> list[tuple[Path, Any, Value]]:
-        """Return what is assigned: where the holder is, the name or key, what is there at last."""
+        """Return the assignments: the path of the holder, the name or key, and the final value."""
         return [
             (path, self.step_to(slot), self.bound_attribute(slot))
             for path, slot in self.findings.assigned.values()

@@ -39,7 +39,7 @@ class Output(NamedTuple):
 
 
 def leaves_of(output: Output) -> Iterator[Output]:
-    """Yield what a result consists of: tuples, lists and dicts of it, of these, and so on."""
+    """Yield the leaves of a result: of its tuples, lists and dicts, at any depth."""
     if output.kind in ("tuple", "list", "dict"):
         for item in output.items:
             yield from leaves_of(item)

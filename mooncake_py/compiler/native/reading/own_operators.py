@@ -59,7 +59,7 @@ BUILTINS: dict[Any, tuple[str, str]] = {
 """Functions that ask one special method, and of which type that must return."""
 AS_ARRAYS = ("__array__", "__array_ufunc__", "__array_priority__", "__len__", "__getitem__",
              "__array_interface__", "__array_struct__", "__buffer__")  # fmt: skip
-"""What NumPy looks for in an operand that is none of its own."""
+"""The attributes that NumPy looks for in an operand of a foreign class."""
 OPERATORS = frozenset(
     [f"__{side}{name}__" for name in BINARY.values() for side in ("", "r", "i")]
     + [f"__{name}__" for pair in COMPARED.values() for name in pair]
@@ -254,7 +254,7 @@ def truth(r: ExpressionReader, o: Value) -> Expr:
 
 
 def of_type(r: ExpressionReader, value: Value, type_: str, name: str) -> Number:
-    """Return what a special method gives back, which Python requires to be of a type."""
+    """Return the result of a special method, which Python requires to be of a type."""
     if not isinstance(value, Number) or value.type != type_ or value.rank is not None:
         raise Unfit(f"{name} that returns {said(value)}: return {type_}", r.b.place)
     if name == "__len__":
@@ -268,7 +268,7 @@ def is_within(r: ExpressionReader, x: Value, o: Value) -> Expr:
 
 
 def iterated(r: ExpressionReader, o: Value) -> Value:
-    """Return what a loop over an object runs over, where `__iter__` returns ``iter(x)``."""
+    """Return the iterable of a loop over an object whose `__iter__` returns ``iter(x)``."""
     found = required(r, o, "__iter__")
     if isinstance(found, Partial) and found.function == Known(iter):
         return found.args[0]

@@ -36,7 +36,7 @@ def operated(b: Builder, f: Callable[..., Value], values: tuple[Value, ...]) -> 
         is_same(v.mask, mask) if isinstance(v, Picked) else isinstance(v, Number | ComplexNumber)
         for v in values
     ):
-        raise Unfit("elements that a mask picks beside others", b.place)
+        raise Unfit("elements that a mask picks together with others", b.place)
     found = f(*[v.array if isinstance(v, Picked) else v for v in values])
     if not isinstance(found, Array):
         raise Unfit("elements that a mask picks", b.place)

@@ -52,7 +52,7 @@ def with_pinned(
     Raises
     ------
     Unfit
-        Where no such arguments are given, or they are no small ints.
+        Where no such arguments are given, or they are not small ints.
     """
     found = [*types]
     for path in paths:

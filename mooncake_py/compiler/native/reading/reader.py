@@ -199,7 +199,7 @@ class FunctionReader(ResultReader):
         return self.finished(NOTHING if self.result is None else self.result, types)
 
     def finished(self, value: Value, types: Sequence[Type]) -> Reading:
-        """Return what was read as a region that gives back a value."""
+        """Return the reading as a region that returns a value."""
         grown = [(self.output(cells, ""), name) for name, cells in self.grown.items()]
         output = self.output(value, "r")
         self.require_first_keys()
@@ -268,7 +268,7 @@ class FunctionReader(ResultReader):
     # Inputs.
 
     def parameter(self, name: str, type_: Type, path: Path) -> Value:
-        """Return what a variable that is passed stands for; it may be bound again."""
+        """Return the value of a variable that is passed; it may be bound again."""
         own, steady = self.scope.named(name), self.scope.bindings[name] == 1
         findings = self.findings
         others = findings.varied | findings.widened | findings.reused
@@ -353,7 +353,7 @@ class FunctionReader(ResultReader):
         raise TypeError(type_)
 
     def passed_item(self, own: str, type_: Type, path: Path) -> Value:
-        """Return what an item of a list or a dict stands for on entry; it may be bound again."""
+        """Return the value on entry of an item of a list or a dict; it may be bound again."""
         assigned, findings = self.findings.assigned, self.findings
         if own not in assigned or own not in findings.varied | findings.widened:
             return self.argument(own, type_, own not in assigned, path)
@@ -470,7 +470,7 @@ class FunctionReader(ResultReader):
         return {name: found[name] for name in parameters.names}
 
     def default(self, scope: Scope, name: str, value: Any) -> Value:
-        """Return what the default of a parameter stands for: arrays and such lists are inputs."""
+        """Return the value of a parameter's default: arrays and such lists are inputs."""
         if is_input(value) and not isinstance(value, float):
             return self.captured(scope, name, value, is_default=True)
         return known(value)

@@ -67,7 +67,7 @@ def fields_in(r: ObjectReader, cls: type, method: str) -> dict[str, Any]:
     owner = next((vars(base) for base in cls.__mro__ if method in vars(base)), {})
     fields = owner.get("__dataclass_fields__")
     if type(fields) is not dict or r.scope.of_class(cls, "__dataclass_fields__") is not fields:
-        raise Unfit(f"{method} of the class {cls.__name__}, which is no dataclass", r.b.place)
+        raise Unfit(f"{method} of the class {cls.__name__}, which is not a dataclass", r.b.place)
     return {name: f for name, f in fields.items() if f._field_type.name != "_FIELD_CLASSVAR"}
 
 
@@ -198,7 +198,7 @@ def method_of_named(
 
 EXAMPLE: Any = collections.namedtuple("EXAMPLE", "x")
 METHODS = {"_replace": "namedtuple._replace", "_asdict": "namedtuple._asdict"}
-"""What stands for methods that are written by `collections.namedtuple`."""
+"""Stand-ins for methods that `collections.namedtuple` writes."""
 WRITTEN = frozenset({vars(EXAMPLE)[name].__code__ for name in METHODS})
 
 

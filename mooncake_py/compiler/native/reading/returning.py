@@ -1,4 +1,4 @@
-"""What stands for returns within loops: flags, and what is given back.  See `lowering`.
+"""Stand-ins for returns within loops: flags, and the returned values.  See `lowering`.
 
     _mk_left = False                    known, as long as no test on numbers and no loop decides it
     _mk_result0 = ...                   nothing yet: any value will do where no return was met
@@ -223,7 +223,7 @@ class ReturnReader(MovingReader):
             side[slot] = value
 
     def present(self, known: Before, block: list[Statement], value: Value) -> Value:
-        """Return what one side of a branch binds as what there is after the branch."""
+        """Return a side's value as it is after the branch: an array in memory that exists there."""
         if isinstance(value, Tuple):
             items = [self.present(known, block, item) for item in value.items]
             return replace(value, items=tuple(items))

@@ -130,9 +130,9 @@ class Scope:
         return False
 
     def outside(self, name: str) -> Any:
-        """Return what a global or captured variable is; it is assumed to stay so.
+        """Return the value of a global or captured variable; it is assumed to stay so.
 
-        Arrays, floats, lists, dicts and sets are none of that: they are inputs.
+        Arrays, floats, lists, dicts and sets are not returned: they are inputs.
         """
         code = self.function.__code__
         if name.startswith("__") and not name.endswith("__"):
@@ -154,13 +154,13 @@ class Scope:
         return value
 
     def of_class(self, cls: type, name: str) -> Any:
-        """Return what a class or its bases have under a name; it is assumed to stay so."""
+        """Return a name's value in a class or its bases; it is assumed to stay so."""
         value = in_class(cls, name)
         self.callee.classes.append((weakref.ref(cls), name, held(value)))
         return value
 
     def of_module(self, module: ModuleType, name: str) -> Any:
-        """Return what a module has under a name; it is assumed to stay so."""
+        """Return a name's value in a module; it is assumed to stay so."""
         value = module.__dict__.get(name, MISSING)
         if value is MISSING:
             raise Unfit(f"the attribute {name} of the module {module.__name__}")
@@ -174,7 +174,7 @@ def is_input(value: Any) -> bool:
 
 
 def constant(value: Any) -> Value | None:
-    """Return what an object stands for that is the same in each call, None for what may change."""
+    """Return the value of an object that is the same in each call, None if it may change."""
     if type(value) is bool:
         return Number(Const(value), "bool")
     if type(value) is int or type(value) is float:
@@ -191,7 +191,7 @@ def constant(value: Any) -> Value | None:
 
 
 def known(value: Any) -> Value:
-    """Return what an object stands for that is the same in each call."""
+    """Return the value of an object that is the same in each call."""
     found = constant(value)
     if found is None:
         raise Unfit("an array in the place of a constant")
@@ -232,6 +232,6 @@ def bound_in(body: list[ast.stmt]) -> Iterator[str]:
         if isinstance(node, ast.FunctionDef):
             yield node.name
         if isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name):
-            yield node.target.id  # read as well: it is no name for one value
+            yield node.target.id  # read as well: it does not name a single value
         if not isinstance(node, OWN_SCOPE):
             todo += ast.iter_child_nodes(node)

@@ -53,7 +53,7 @@ Form = tuple[Any, ...]
 
 
 def form_of(b: Builder, value: Value) -> Form:
-    """Return what the items of a list are like, given one: nested tuples.
+    """Return the form of the items of a list, given one: nested tuples.
 
     Raises
     ------
@@ -116,7 +116,7 @@ def appended(b: Builder, made: Stack, value: Value, before: Before) -> None:
         What is known where the list was made, or before the loops that are entered since.
     """
     if form_of(b, value) != made.form:
-        raise Unfit(f"a list that gets {said(value)} beside other things", b.place)
+        raise Unfit(f"a list that gets {said(value)} together with other items", b.place)
     n = b.counted(Name(made.count))
     b.ranges.natural.add(n.name)
     bases = iter(made.bases)

@@ -1,4 +1,4 @@
-"""What everything stands for that may be bound: variables of all frames, attributes, items.
+"""The values of everything that may be bound: variables of all frames, attributes, items.
 
 All state of a reading is one map from *slots* to values.  A branch or a loop knows nothing else:
 what differs between two ends of it are slots, whatever holds them.
@@ -35,7 +35,7 @@ class Slot(NamedTuple):
 
     @property
     def own(self) -> str:
-        """What it is called in the region."""
+        """Its name in the region."""
         return self.owner + self.name
 
     @property
@@ -53,7 +53,7 @@ class Slot(NamedTuple):
 
     @property
     def shown(self) -> str:
-        """What it is called in the user's code; of an item its tuple."""
+        """Its name in the user's code; for an item, that of its tuple."""
         if self.name == KEYS:
             return "the length or the keys of a list or a dict"
         if self.is_variable or not self.name.isdigit():
@@ -62,7 +62,7 @@ class Slot(NamedTuple):
 
 
 class Snapshot(NamedTuple):
-    """What slots stand for at one point of a function.
+    """The values of slots at one point of a function.
 
     Attributes
     ----------
@@ -77,7 +77,7 @@ class Snapshot(NamedTuple):
 
 
 class Store:
-    """What all slots stand for where the reader is.
+    """The values of all slots where the reader is.
 
     Attributes
     ----------
@@ -102,7 +102,7 @@ class Store:
         return name in self.nonlocals or (bool(dot) and Slot(f"{owner}.", rest) in self.values)
 
     def snapshot(self) -> Snapshot:
-        """Return what slots stand for now."""
+        """Return the present values of slots."""
         return Snapshot(dict(self.values), dict(self.maybe), frozenset(self.shared))
 
     def restore(self, snapshot: Snapshot) -> None:

@@ -56,7 +56,7 @@ def taking(
 
 
 def under(r: StructureReader, made: Structure, key: Value) -> Value | None:
-    """Return what stands under a key, None if there is none."""
+    """Return the value under a key, None if there is none."""
     if key_in(key) is NO_KEY:
         raise Unfit(f"an item of a dict at {said(key)}: use constant keys", r.b.place)
     assert isinstance(made, Dictionary)

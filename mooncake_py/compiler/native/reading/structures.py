@@ -213,7 +213,7 @@ class StructureReader(AssignmentReader):
         return super().current(value)
 
     def now_at(self, slot: Slot) -> Value:
-        """Return what is in a slot, which may be lost if nothing looks at it."""
+        """Return the value in a slot, which may be lost if nothing looks at it."""
         if slot not in self.slots.values:
             return LOST
         return self.held(slot)
@@ -320,7 +320,7 @@ class StructureReader(AssignmentReader):
         return found % len(keys)
 
     def items_in(self, made: Structure) -> list[Value]:
-        """Return what a list holds now."""
+        """Return the present items of a list."""
         found = self.current(made)
         assert isinstance(found, Structure)
         return list(found.items)

@@ -30,7 +30,7 @@ from mooncake_py.syntax.nodes import place_of
 __all__ = ["MOST_STATEMENTS", "UnrollingReader"]
 
 MOST_STATEMENTS = 1000
-"""What loops that are read pass by pass may add to a region after their first passes.
+"""The number of statements that unrolled loops may add to a region after their first passes.
 
 First calls of so many statements on numbers take three seconds, of so many on arrays eight.
 """

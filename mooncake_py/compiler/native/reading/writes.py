@@ -228,12 +228,12 @@ class MemoryWriter(CallReader):
         complexes.store(b, a, *parts)
 
     def parts_for(self, a: ComplexArray, value: Value) -> list[Callable[[Index], Expr]]:
-        """Return what gives the real and the imaginary parts that are written to an array."""
+        """Return functions of the real and the imaginary parts to be written to an array."""
         parts = zip(a.parts, complexes.parts_of(self.b, value), strict=True)
         return [self.part_for(own, p) for own, p in parts]
 
     def part_for(self, a: Array, value: Number | Array) -> Callable[[Index], Expr]:
-        """Return what gives the elements that are written to an array."""
+        """Return a function of the elements to be written to an array."""
         at = operations.broadcast_to(value, a.shape, self.b)
         return lambda index: self.converted(at(index), value.kind, a.kind)
 
@@ -349,7 +349,7 @@ class MemoryWriter(CallReader):
         complexes.store(self.b, a, *[chosen(p, old) for p, old in zip(parts, a.parts, strict=True)])
 
     def changed(self, a: Array, op: ast.operator, value: Value) -> Value:
-        """Return what an array becomes that is changed in place."""
+        """Return the array that results from a change in place."""
         if not a.shape:
             return self.operated(op, self.element(a), value)
         found = self.operated(op, a, value)

@@ -1,1 +1,1 @@
-"""What a region is, and what is known of it."""
+"""Regions, and properties of them."""

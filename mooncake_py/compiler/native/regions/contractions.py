@@ -7,9 +7,9 @@ A ForAll, and what is found in it::
                                                     left     x[:n]
                                                     right    y[:p].T
 
-The loops stay beside it, for small matrices and for what BLAS cannot do.  On the way back each
-operand has its own product, in which a cotangent of zero must stay zero beside an infinite
-partial: BLAS multiplies them all, so that what is not finite then is left to the loops.
+The loops remain as well, for small matrices and for products that BLAS cannot do.  On the way back
+each operand has its own product, in which a cotangent of zero must stay zero next to an infinite
+partial: BLAS multiplies them all, so that results that are not finite are left to the loops.
 """
 
 from __future__ import annotations
@@ -134,7 +134,7 @@ def are_alike(windows: Sequence[Window], kind: Callable[[Expr], str]) -> bool:
 
 
 def terms_of(e: Expr, is_negative: bool = False) -> list[tuple[Expr, bool]]:
-    """Return what is added up in an expression, and whether it is subtracted."""
+    """Return the terms of an expression, and whether each is subtracted."""
     if isinstance(e, Op) and e.op == "neg":
         return terms_of(e.args[0], not is_negative)
     if isinstance(e, Op) and e.op in ("add", "sub"):
@@ -167,7 +167,7 @@ def contraction(
     z, x, y = window(target, i, j), window(a, i, k), window(b, k, j)
     if z is None or x is None or y is None:
         return None
-    if z.is_transposed:  # the same, with rows that are beside one another in the target
+    if z.is_transposed:  # the same, with rows that are adjacent in the target
         z, x, y = turned(z), turned(y), turned(x)
         i, j = j, i
     return Contraction(z, x, y, extents, (i, k, j), is_negative, guards)

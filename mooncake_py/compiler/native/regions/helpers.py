@@ -45,29 +45,29 @@ def over(d: float, p: float) -> float:
 
 
 def hypot(x: float, y: float) -> float:
-    """Return what `math.hypot` does but for rounding, most often by a root instead of a call."""
+    """Return the same as `math.hypot` up to rounding, most often by a root instead of a call."""
     a, b = float(x), float(y)
     square = a * a + b * b
     return math.sqrt(square) if LEAST < square < GREATEST else math.hypot(a, b)
 
 
 def tanh(x: float) -> float:
-    """Return what `math.tanh` does; compiled, for several numbers at once."""
+    """Return the same as `math.tanh`; compiled, for several numbers at once."""
     return math.tanh(x)
 
 
 def heaviside(x: float, h: float) -> float:
-    """Return what `numpy.heaviside` does."""
+    """Return the same as `numpy.heaviside`."""
     return x if x != x else 0.0 if x < 0.0 else 1.0 if x > 0.0 else h
 
 
 def maximum(a: float, b: float) -> float:
-    """Return what `numpy.maximum` does: nan if either is, the second of two zeros."""
+    """Return the same as `numpy.maximum`: nan if either is, the second of two zeros."""
     return a if a > b or a != a else b
 
 
 def minimum(a: float, b: float) -> float:
-    """Return what `numpy.minimum` does: nan if either is, the second of two zeros."""
+    """Return the same as `numpy.minimum`: nan if either is, the second of two zeros."""
     return a if a < b or a != a else b
 
 

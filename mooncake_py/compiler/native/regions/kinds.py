@@ -101,7 +101,7 @@ def widest(args: tuple[Expr, ...], kinds: Mapping[str, str], known: Known | None
 def at_least(
     kind: str, args: tuple[Expr, ...], kinds: Mapping[str, str], known: Known | None
 ) -> str:
-    """Return the kind in which numbers are reckoned: float64, but for float32 beside no other."""
+    """Return the kind in which numbers are computed: float64, or float32 if all are."""
     found = widest(args, kinds, known)
     if WIDTH[found] < WIDTH[kind]:
         return kind if kind == INT else FLOAT

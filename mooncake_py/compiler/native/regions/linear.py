@@ -52,7 +52,7 @@ class Linear(NamedTuple):
 
 
 def linear(e: Expr) -> Linear:
-    """Return an int as a sum; what is no sum is a part of one.  Operations remember it."""
+    """Return an int as a sum; other expressions are terms.  Operations remember it."""
     if not isinstance(e, Op):
         return as_sum(e)
     found = e.__dict__.get("linear")
@@ -155,7 +155,7 @@ class Ranges:
         return self.is_natural_sum(found._replace(constant=found.constant - 1))
 
     def size(self, e: Expr) -> float:
-        """Return what an int, without its sign, does not exceed; infinity if that is unknown."""
+        """Return a bound of an int's absolute value; infinity if none is known."""
         if isinstance(e, Op) and e.op in ("floordiv", "mod", "abs"):
             return self.size(e.args[1 if e.op == "mod" else 0])
         found = linear(e)
@@ -164,7 +164,7 @@ class Ranges:
         )
 
     def size_of_part(self, part: Expr) -> float:
-        """Return what an int that is no sum does not exceed."""
+        """Return a bound of the absolute value of an int that is not a sum."""
         match part:
             case Length():
                 return LARGE

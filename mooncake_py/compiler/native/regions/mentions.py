@@ -63,7 +63,7 @@ def values_in(expressions: Iterable[Expr]) -> set[str]:
 
 
 def expressions_in(s: Statement) -> tuple[Expr, ...]:
-    """Return the expressions of a statement, but for those of its blocks."""
+    """Return the expressions of a statement, except those of its blocks."""
     match s:
         case For():
             return (s.range,)

@@ -1,4 +1,4 @@
-"""What is not compiled."""
+"""Errors for code that is not compiled."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ __all__ = ["CannotCompile", "LeftOnTheWayBack", "NoCompiler", "NotYet"]
 
 
 class CannotCompile(Exception):
-    """What is not compiled, and why; it runs otherwise."""
+    """Raised for code that is not compiled, with the reason; it runs otherwise."""
 
 
 class NoCompiler(CannotCompile):
@@ -16,7 +16,7 @@ class NoCompiler(CannotCompile):
 
 
 class LeftOnTheWayBack(MooncakeError):
-    """Compiled code has met what it does not do once the sweep had run: the derivative begins anew.
+    """Compiled code failed after the forward sweep: the derivative starts over without it.
 
     Without compilation it is right, or says what is wrong.
     """

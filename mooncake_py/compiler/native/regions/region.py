@@ -16,7 +16,7 @@ REAL = frozenset({FLOAT, FLOAT32})
 
 @dataclass(frozen=True)
 class NativeRegion:
-    """What a function computes, statements on arrays as loops over scalar stores.
+    """The computation of a function, with statements on arrays as loops over scalar stores.
 
     Attributes
     ----------

@@ -16,7 +16,7 @@ Before: the grammar of a region as read.  After: that, with ``Push``, ``Pop`` an
 
 Saved is what is overwritten, and only what the way back still reads (see `needs`); what lives in a
 block is saved at the end of the block.  The first statement saved is the last one restored, so one
-stack serves floats and ints.  Numbers that do not change are computed again (see `scopes`).
+stack holds floats and ints.  Numbers that do not change are computed again (see `scopes`).
 """
 
 from __future__ import annotations
@@ -103,7 +103,7 @@ class NativeSweeps:
         changes those that it puts back.
     cotangents : tuple of str
         What it takes next: cotangents of active array inputs, of active arrays among the results
-        that are no inputs, and of active numbers among the results, in this order, each once.
+        that are not inputs, and of active numbers among the results, in this order, each once.
     gives : tuple of str
         What it gives back: cotangents of active number inputs, in order.
     kinds : dict of str to str
@@ -123,7 +123,7 @@ class NativeSweeps:
 
 
 def cotangent_of(name: str) -> str:
-    """Return what the cotangent of a name or an array is called."""
+    """Return the name of the cotangent of a name or an array."""
     return part_of(cotangent(Name(name)))
 
 
@@ -261,7 +261,7 @@ class _Adjoint(Sweeper):
         return forward, opened(numbers, self.opening(block, None), arrays, reverse)
 
     def opening(self, block: Block, given: set[str] | None) -> list[Statement]:
-        """Return what the way back makes first: ints, and arrays that are not given."""
+        """Return the first statements of the reverse sweep: ints, and arrays that are not given."""
         found: list[Statement] = []
         for s in block:
             if self.scopes.replays(s):
@@ -276,7 +276,7 @@ class _Adjoint(Sweeper):
         return found
 
     def saving(self, names: list[str]) -> tuple[list[Statement], list[Statement], list[Statement]]:
-        """Return what saves names and arrays, and what puts back the numbers, and the arrays.
+        """Return statements that save names and arrays, restore numbers, and restore arrays.
 
         Numbers are restored first: shapes of arrays are made of them.
         """
@@ -300,7 +300,7 @@ class _Adjoint(Sweeper):
     def saved(
         self, target: Target, counters: tuple[str, ...] = (), extents: tuple[Expr, ...] = ()
     ) -> tuple[Statement, Statement]:
-        """Return what saves numbers, and what puts them back."""
+        """Return statements that save numbers, and that restore them."""
         stack = FLOATS if self.kinds[part_of(target)] in REAL else INTS
         push: Statement = Push(stack, target, place=target.place)
         pop = self.bind(target, Pop(stack, place=target.place))
@@ -309,7 +309,7 @@ class _Adjoint(Sweeper):
         return ForAll(counters, extents, (push,)), ForAll(counters, extents, (pop,))
 
     def bind(self, target: Target, value: Expr) -> Statement:
-        """Return what binds a number of any kind."""
+        """Return a statement that binds a number of any kind."""
         kind = self.kinds[part_of(target)]
         if kind == BOOL and isinstance(value, Pop):
             value = Compare(("ne",), (value, ZERO))

@@ -56,7 +56,7 @@ __all__ = ["Derivatives"]
 
 ZERO, NULL = Const(0.0), Const(0)
 TRANSPOSED = {solve: solve_transposed, solve_lower: solve_lower_transposed}
-"""What solves systems, and what solves those of the transposed matrix.
+"""Functions that solve systems, and those for the transposed matrix.
 
 A lower triangle is a Cholesky factor here: a cotangent of what is above the diagonal goes nowhere.
 """
@@ -88,7 +88,7 @@ class Derivatives:
         return ForAll(counters, tuple(shape), (body(*map(Name, counters)),))
 
     def zeroed(self, array: str, s: Apply) -> ForAll:
-        """Return what makes all of an array zero, of the shape of what a statement computes."""
+        """Return a loop that sets an array to zero, with the shape of a statement's result."""
         shape = shape_of(array, 1 if s.function in (determinant, log_determinant) else 2)
         return self.each(shape, lambda *at: Assign(Load(array, at), ZERO))
 
@@ -289,7 +289,7 @@ class Derivatives:
 
 
 def identity_at(array: str) -> Callable[..., Statement]:
-    """Return what makes elements of an array those of the identity."""
+    """Return a statement that sets elements of an array to those of the identity."""
 
     def identity(i: Expr, j: Expr) -> Statement:
         return Assign(Load(array, (i, j)), Select(Compare(("eq",), (i, j)), Const(1.0), ZERO))
@@ -298,7 +298,7 @@ def identity_at(array: str) -> Callable[..., Statement]:
 
 
 def shadow(array: str) -> str:
-    """Return what the cotangent of an array is called."""
+    """Return the name of the cotangent of an array."""
     found: Target = cotangent(Name(array))
     assert isinstance(found, Name)
     return found.name

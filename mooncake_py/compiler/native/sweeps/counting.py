@@ -102,7 +102,7 @@ def kept(block: Block, wanted: set[str], *, breaks: bool) -> Block:
 
 
 def checks_that_end(s: For | While) -> list[Check]:
-    """Return what may end a loop that is over no range."""
+    """Return the checks that may end a loop other than one over a range."""
     return [c for c in statements(s.body) if isinstance(c, Check)] if isinstance(s, While) else []
 
 

@@ -1,4 +1,4 @@
-"""Loops over the same counters as one, for what runs forward only: a value beside its tangent.
+"""Fuses loops over the same counters in code that runs forward only: a value and its tangent.
 
     for all i < n:                          for all i < n:
         t_y[i] = t_x[i] * exp(x[i])             f0 = exp(x[i])
@@ -124,7 +124,7 @@ def is_slow(e: Expr) -> bool:
 
 
 def done_always(e: Expr) -> Iterator[Expr]:
-    """Yield what is computed whenever an expression is."""
+    """Yield the parts that are computed whenever an expression is."""
     yield e
     parts = parts_of(e)
     if isinstance(e, Select) or (isinstance(e, Op) and e.op in ("and", "or")):
@@ -208,6 +208,6 @@ def pays(body: Sequence[Assign]) -> bool:
 
 
 def row(e: Load) -> tuple[str, tuple[Expr, ...], object]:
-    """Return what is alike for elements of one array at a known distance in one row."""
+    """Return a key that elements of one array share at known distances in one row."""
     last = linear(e.index[-1]).parts if e.index else {}
     return e.array, e.index[:-1], frozenset(last.items())

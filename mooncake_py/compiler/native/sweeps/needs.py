@@ -1,4 +1,4 @@
-"""What must be recorded: what is overwritten while the way back still reads it.
+"""The values to be recorded: those overwritten while the reverse sweep still reads them.
 
 The way back undoes each statement before it comes to those before it.  So a value must be saved
 where it is overwritten, or where it ceases to live, if a statement before reads it on the way back.
@@ -9,7 +9,7 @@ Forwards through the region: ``needed`` are the names and arrays whose present v
     x[i] = 2.0 * s              a x         x is saved here; this statement reads nothing
     a = 0.0                     x           a is saved here
 
-An array is one thing: what is needed of it is all of it, but for elements that are told apart (see
+An array is one unit: if any of it is needed, all is, except elements that are told apart (see
 `overlaps`).
 """
 
@@ -43,7 +43,7 @@ __all__ = ["Needs"]
 
 
 class Needs:
-    """What must be recorded in a region.
+    """The values to be recorded in a region.
 
     Parameters
     ----------
@@ -86,11 +86,11 @@ class Needs:
         return id(s) in self._overwritten
 
     def ending(self, block: Block) -> set[str]:
-        """Return what must be saved of the names and arrays that live in a block."""
+        """Return the names and arrays of a block that must be saved at its end."""
         return self._ending.get(id(block), set())
 
     def block(self, block: Block, needed: frozenset[str]) -> frozenset[str]:
-        """Return what is needed after a block, given what is needed before it."""
+        """Return the values needed after a block, given those needed before it."""
         for s in block:
             needed = self.statement(s, needed)
         own = self.scopes.of(block)
@@ -99,7 +99,7 @@ class Needs:
         return needed - own
 
     def statement(self, s: Statement, needed: frozenset[str]) -> frozenset[str]:
-        """Return what is needed after a statement."""
+        """Return the values needed after a statement."""
         match s:
             case Assign() | Let() | Count() if self.scopes.replays(s):
                 return needed | values_in((s.value,))
@@ -120,7 +120,7 @@ class Needs:
                     self._overwritten.add(id(s))
                 return (needed - {s.count, *s.counters}) | values_in(s.extents)
             case Alloc():
-                if s.name in needed:  # made anew while another one of the name is to be read
+                if s.name in needed:  # made again while an earlier one of the name is to be read
                     raise NoPartial
                 return (needed - {s.name}) | values_in(s.shape)
             case For() | While():
@@ -132,7 +132,7 @@ class Needs:
         return needed
 
     def repeated(self, loop: For | While, needed: frozenset[str]) -> frozenset[str]:
-        """Return what is needed after a loop: what each pass may find needed."""
+        """Return the values needed after a loop: those that each pass may find needed."""
         if isinstance(loop, For):
             needed |= values_in((loop.range,))
         while True:
@@ -142,7 +142,7 @@ class Needs:
             needed |= after
 
     def counted(self, s: Count, needed: frozenset[str]) -> frozenset[str]:
-        """Return what is needed after an int is bound."""
+        """Return the values needed after an int is bound."""
         if s.name in needed:
             self._overwritten.add(id(s))
         return needed - {s.name}
@@ -150,7 +150,7 @@ class Needs:
     def assigned(
         self, s: Statement, inner: Assign | Let | Reduce, needed: frozenset[str]
     ) -> frozenset[str]:
-        """Return what is needed after an assignment, the only one of a statement."""
+        """Return the values needed after an assignment, the only one of a statement."""
         part, *_ = bound_by(inner)
         pull = self.pull_of(inner)
         needed |= pull.reads

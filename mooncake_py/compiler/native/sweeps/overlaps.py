@@ -133,10 +133,10 @@ class Overlaps:
             for inner in blocks_of(s):
                 self._place(inner, within)
 
-    # What statements write, and what the way back reads.
+    # Writes of statements, and reads of the reverse sweep.
 
     def written(self, inner: Statement) -> list[Part]:
-        """Return what a statement overwrites in an array, wherever it stands."""
+        """Return the parts of an array that a statement overwrites, wherever it stands."""
         target = getattr(inner, "target", None)
         if not isinstance(target, Load):
             return []
@@ -199,7 +199,7 @@ class Overlaps:
                 (e, sizes_of(s)) for i in target.index for e in walk(i) if isinstance(e, Load)
             ]
         for time, turns, _ in self._places[id(inner)]:
-            # What is read with what the statement has left is so read after it.
+            # Reads that use the results of a statement come after it.
             at = time + 0.5 if pull.reuses else time - 0.5
             for load, sizes in found:
                 self._reads.setdefault(load.array, []).append(Part(at, turns, load, sizes))
@@ -251,7 +251,7 @@ class Overlaps:
         return Name(f"{self._names}")
 
     def _counter(self, ranges: Ranges, turn: Turn, names: Mapping[str, Expr]) -> Name:
-        """Return what stands for the counter of a loop, with its bounds."""
+        """Return a name for the counter of a loop, with its bounds."""
         name = self._fresh()
         if turn.steps and turn.name not in self.rebound:
             first, last, step = turn.steps

@@ -7,7 +7,7 @@
                                 d_a += v0 * x[i]
                                 d_b -= v0 * y[i]
 
-A zero cotangent stays zero beside an infinite partial.  The value of the assignment itself is
+A zero cotangent stays zero next to an infinite partial.  The value of the assignment itself is
 read again where a partial is made of it, unless what it overwrote is wanted too.
 """
 
@@ -51,7 +51,7 @@ ZERO = Const(0.0)
 
 
 class Pull(NamedTuple):
-    """What an assignment does in the reverse pass.
+    """The reverse of an assignment.
 
     Attributes
     ----------
@@ -195,7 +195,7 @@ def guarded(d: Expr, e: Expr) -> Expr:
 def delivered(
     target: Target, found: dict[Target, Expr], g: Name, s: Assign | Let
 ) -> list[Statement]:
-    """Return what gives the cotangent of the target to the operands."""
+    """Return statements that add the cotangent of the target to those of the operands."""
     slot = cotangent(target)
     own = found.get(target, ZERO)
     ends: list[Statement] = [] if own == g else [Assign(slot, own, place=s.place)]
@@ -214,7 +214,7 @@ def finished(block: list[Statement], g: Name, slot: Target) -> Block:
 
 
 def values_read(back: Block, slot: Target) -> frozenset[str]:
-    """Return the names and arrays whose values statements read, but for theirs and the slot."""
+    """Return the names and arrays that statements read, except their own targets and the slot."""
     found: set[str] = set()
     for s in back:
         assert isinstance(s, Let | Assign | Bump)

@@ -90,7 +90,7 @@ def kept_in(s: Reduce) -> tuple[str, ...]:
 
 
 def cleared(s: Reduce) -> Statement:
-    """Return what makes the cotangent of the result zero."""
+    """Return a statement that sets the cotangent of the result to zero."""
     counters = s.counters if s.op == "cumsum" else kept_in(s)
     return for_all(s, counters, Assign(cotangent(s.target), ZERO, place=s.place))
 
@@ -174,7 +174,7 @@ def is_extreme(s: Reduce) -> Expr:
 
 
 def count_of_ties(s: Reduce, target: Target) -> Statement:
-    """Return what counts the numbers that are equal to an extremum."""
+    """Return a statement that counts the numbers that are equal to an extremum."""
     return with_numbers(s, "sum", target, Select(is_extreme(s), ONE, ZERO))
 
 

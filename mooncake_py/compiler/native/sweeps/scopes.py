@@ -52,7 +52,7 @@ __all__ = ["Scopes", "numbers_bound"]
 
 
 class Scopes:
-    """What lives where.
+    """The blocks in which names and arrays live.
 
     Attributes
     ----------
@@ -70,7 +70,7 @@ class Scopes:
         The arrays that grow, which live in the whole region.
     first : set of int
         The ids of the statements that are the first to mention an array which lives in their block
-        and is no result: in the reverse pass nothing reads its cotangent after them.
+        and is not a result: in the reverse pass nothing reads its cotangent after them.
     """
 
     def __init__(self, region: NativeRegion, body: Block, active: set[str]) -> None:
@@ -189,7 +189,7 @@ def made_by(s: Statement) -> str | None:
 
 
 def numbers_bound(s: Statement) -> tuple[str, ...]:
-    """Return the number that a statement binds, but for counters."""
+    """Return the number that a statement binds, except for counters."""
     match s:
         case Let() | Count():
             return (s.name,)

@@ -1,11 +1,11 @@
-"""From a region to one that computes tangents beside the values, which is a region again.
+"""From a region to one that computes tangents as well as values, which is a region again.
 
     for all j < n:                  for all j < n:
         y[j] = a * x[j]                 t1_y[j] = t1_a * x[j] + a * t1_x[j]
                                     for all j < n:
                                         y[j] = a * x[j]
 
-A zero tangent stays zero beside an infinite partial: ``times(t, p)`` is zero where ``t`` is, and
+A zero tangent stays zero next to an infinite partial: ``times(t, p)`` is zero where ``t`` is, and
 has the derivative of ``t * p``.
 """
 
