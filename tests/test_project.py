@@ -83,7 +83,8 @@ def test_development_environment_is_pinned() -> None:
 
 def test_pre_commit_takes_the_versions_of_the_development_environment() -> None:
     (repository,) = read_yaml(ROOT / ".pre-commit-config.yaml")["repos"]
-    assert {hook["id"] for hook in repository["hooks"]} == {"ruff", "ruff-format", "rooms"}
+    hooks = {hook["id"] for hook in repository["hooks"]}
+    assert hooks == {"ruff", "ruff-format", "rooms", "english"}
     pinned = constraints()
     for hook in repository["hooks"]:
         for requirement in hook["additional_dependencies"]:
@@ -95,7 +96,7 @@ def test_pre_commit_takes_the_versions_of_the_development_environment() -> None:
 def test_workflows_can_be_read(path: Path) -> None:
     workflow = read_yaml(path)
     assert workflow["name"]
-    assert True in workflow  # YAML 1.1 takes the key "on" for a truth
+    assert True in workflow  # YAML 1.1 reads the key "on" as a bool
     assert workflow["permissions"] == {"contents": "read"}  # a job asks for more where it must
     for job in workflow["jobs"].values():
         assert job["runs-on"]

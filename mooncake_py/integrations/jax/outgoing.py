@@ -47,7 +47,7 @@ def to_jax(
     -------
     callable
         Takes and returns the same with JAX's arrays.  An array without axes is a number for
-        `function`; ints, strings and what else is no array are passed on as they are.
+        `function`; ints, strings and anything else that is not an array are passed on unchanged.
 
     Raises
     ------
@@ -105,7 +105,7 @@ def to_jax(
 
 
 def signature(arguments: Any, leaves: Sequence[Any], given: Sequence[int]) -> Any:
-    """Return what the shapes of outputs depend on."""
+    """Return a key for all that the shapes of outputs depend on."""
     constants = [repr(leaf) for i, leaf in enumerate(leaves) if i not in given]
     arrays = [(np.shape(leaves[i]), str(jax.dtypes.result_type(leaves[i]))) for i in given]
     return repr(arguments), tuple(constants), tuple(arrays)

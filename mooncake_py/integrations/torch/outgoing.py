@@ -33,8 +33,8 @@ def to_torch(function: Callable[..., Any], *, compile: bool | None = None) -> Ca
     -------
     callable
         Takes and returns the same with tensors.  A tensor without axes is a number for `function`,
-        and what is no tensor is passed on as it is.  Outputs stand on the device of the first
-        tensor; `function` runs on the CPU, on copies of the tensors.
+        and any other object is passed on unchanged.  Outputs are on the device of the first tensor;
+        `function` runs on the CPU, on copies of the tensors.
 
     Notes
     -----

@@ -295,7 +295,7 @@ class CallReader(ExpressionReader):
         return self.starred_items(self.passed(node, tuple), node)
 
     def starred_items(self, value: Value, node: ast.expr) -> Sequence[Value]:
-        """Return what is behind a star, item by item."""
+        """Return the items of a starred argument, one by one."""
         if isinstance(value, Dictionary):
             return [*map(Known, value.keys)]
         if not isinstance(value, Tuple):

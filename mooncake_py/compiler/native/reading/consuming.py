@@ -52,7 +52,7 @@ Taken = Callable[[Value], Expr]
 
 
 class Consumer(NamedTuple):
-    """What goes on where a generator yields.
+    """The work that a consumer does for each item of a generator.
 
     Attributes
     ----------
@@ -126,7 +126,7 @@ class ConsumingReader(UnrollingReader):
         self.consume(over.generator, take, [node], any(own_breaks(node.body)))
 
     def numbering(self, over: Generated, place: Place) -> Callable[[Value], Value]:
-        """Return what makes pairs of what is yielded and its number, if `enumerate` asks for it.
+        """Return a function that pairs an item with its number, if `enumerate` asks for it.
 
         The number is known where neither loops nor tests tell how often something is yielded.
         """
@@ -196,7 +196,7 @@ class ConsumingReader(UnrollingReader):
         return located(Begun(over, seen), place_of(node))
 
     def as_it_is(self, over: Iterable) -> Iterable:
-        """Return what a loop runs over as it is now."""
+        """Return the iterable of a loop as it is now."""
         match over:
             case Items(values=values):
                 return replace(over, values=tuple(map(self.kept_apart, values)))
@@ -208,7 +208,7 @@ class ConsumingReader(UnrollingReader):
                 return replace(over, inner=self.as_it_is(inner))
         return over
 
-    # What is yielded.
+    # The items yielded.
 
     @override
     def read_value(self, node: ast.expr) -> Value:
@@ -236,7 +236,7 @@ class ConsumingReader(UnrollingReader):
     def elsewhere(
         self, scope: Scope, jumps: list[Any], loops_outside: int, consumer: Consumer | None
     ) -> Iterator[None]:
-        """Read in another scope, statements that are no part of an expression."""
+        """Read in another scope, statements that are not part of an expression."""
         held = (self.scope, self.jumps, self.loops_outside, self.consumer, self.result)
         parts = (self.nested, self.exclusive, self.picks, self.has_picked, self.b.place)
         self.scope.calls_at = None  # it is gone on with
@@ -257,7 +257,7 @@ class ConsumingReader(UnrollingReader):
             yield consumer.scope
             consumer = consumer.outer
 
-    # What loops bind, in generators and in what consumes them.
+    # Names bound by loops, in generators and in their consumers.
 
     @override
     def bodies(self, body: Sequence[ast.stmt]) -> Iterator[tuple[Scope, Sequence[ast.stmt]]]:

@@ -104,7 +104,7 @@ class Reversed:
 
 @dataclass(frozen=True)
 class Generated:
-    """What a generator yields.
+    """The items of a generator.
 
     Attributes
     ----------

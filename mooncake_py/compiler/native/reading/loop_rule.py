@@ -67,7 +67,7 @@ class LoopRule(BranchReader):
         return is_bound and slot.own in self.findings.carried
 
     def bodies(self, body: Sequence[ast.stmt]) -> Iterator[tuple[Scope, Sequence[ast.stmt]]]:
-        """Yield what runs in each pass of a loop with this body, and the scopes."""
+        """Yield the statements that run in each pass of a loop with this body, and their scopes."""
         yield self.scope, body
 
     def give_memory(self, slot: Slot, value: Array, runs: Expr | None, over: set[str]) -> None:

@@ -39,7 +39,7 @@ WITHIN = ast.FunctionDef | ast.Lambda | ast.GeneratorExp
 
 
 class Handed(ast.expr):
-    """What is yielded: reading it reads what the consumer does with it.
+    """An item that is yielded: reading it reads the consumer's work with it.
 
     Its value is whether the consumer goes on no more.
     """
@@ -52,7 +52,7 @@ class Handed(ast.expr):
 
 
 def yields_in(body: Sequence[ast.AST]) -> Iterator[ast.AST]:
-    """Yield what yields in statements, not in functions within them."""
+    """Yield the `yield` expressions in statements, except in functions within them."""
     for node in body:
         if isinstance(node, Handed | ast.Yield | ast.YieldFrom):
             yield node
@@ -61,7 +61,7 @@ def yields_in(body: Sequence[ast.AST]) -> Iterator[ast.AST]:
 
 
 class Begun(ast.expr):
-    """What the outermost loop of a generator expression runs over, which is read at once.
+    """The iterable of the outermost loop of a generator expression, which is read at once.
 
     Attributes
     ----------
