@@ -2,8 +2,6 @@
 
 from pathlib import Path
 
-import pytest
-
 from tests.support.english import checked_files, findings
 
 PROGRAM = '''"""Return what a loop needs."""
@@ -38,7 +36,6 @@ def found_in(source: str, path: Path) -> list[tuple[int, str]]:
     return [(finding.line, " ".join(finding.phrase.split())) for finding in findings(path)]
 
 
-@pytest.mark.slow
 def test_documentation_has_none_of_the_phrases() -> None:
     found = [str(finding) for path in checked_files() for finding in findings(path)]
     assert found == []

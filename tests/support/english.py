@@ -38,7 +38,7 @@ PHRASES = {
 
 
 PATTERN = re.compile(
-    "|".join(rf"(?<![\w.`/-]){phrase}(?![\w`/(=-])".replace(" ", r"\s+") for phrase in PHRASES)
+    "|".join(rf"(?<![\w.`/-]){phrase}(?![\w`/(=-]|\.\w)".replace(" ", r"\s+") for phrase in PHRASES)
 )
 # The same without cases, punctuation and lines, which is quicker to look for.
 MAYBE = (

@@ -77,7 +77,7 @@ def are_of(types: Iterable[type], values: Iterable[Any]) -> bool:
 
 
 def exact(key: Any) -> Any:
-    """Return what tells a key, or an item of a set, apart: 1 and True are equal, so are zeros.
+    """Return an exact form of a key, or an item of a set: 1 and True are equal, so are zeros.
 
     No code of the program's runs: what is found here of another type is like nothing else.
     """

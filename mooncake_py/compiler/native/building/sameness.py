@@ -1,4 +1,4 @@
-"""What is known of objects without running code of the program's: whether two are one."""
+"""Comparisons of objects without running code of the program's: whether two are one."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ COMPARED = frozenset({int, str, bytes, range})
 
 
 def are_one(a: Any, b: Any) -> bool:
-    """Return True for one object, and for texts, ints and tuples of such that are equal.
+    """Return True for one object, and for equal strings, ints and tuples of such.
 
     Nothing else is asked whether it is equal: that may run code of the program's.
     """
