@@ -271,6 +271,8 @@ class Text:
         self.lines.append(f"{', '.join(names)}, = {v}.shape")
         for name, is_one in zip(names, t.ones, strict=True):
             self.refuse(f"{name} != 1" if is_one else f"{name} == 1 or {name} >= LARGE")
+        for axis, length in t.pinned:
+            self.refuse(f"{names[axis]} != {length}")
         if t.kind == INT:
             self.refuse(f"not runs_forward({v}.strides)")
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Callable
+from types import CodeType
 from typing import Any, TypeVar
 
 from mooncake_py.compiler.native.building.values import Unfit
@@ -36,6 +38,8 @@ class Findings:
         Those that are an int in one place and a float in another.
     pinned : set of Path
         The ints of arguments that must be known.
+    lengths : set of (Path, int)
+        The lengths of arguments that must be known: arrays or lists, and axes.
     reused : set of str
         Arguments that are arrays or lists, the names of which are bound to numbers.
     narrow : set of str
@@ -82,6 +86,8 @@ class Findings:
         Attributes that such objects bind, and of which their class has a value besides.
     assigned : dict of str to (tuple, Slot)
         Attributes that are assigned: where the object is, and the slot.
+    bodies : dict of int to (code, list of stmt)
+        By the ids of codes, which are held, the statements of functions that were entered.
     """
 
     def __init__(self, itemizes: bool = False) -> None:
@@ -92,6 +98,7 @@ class Findings:
         self.narrow: set[str] = set()
         self.reused: set[str] = set()
         self.pinned: set[tuple[Any, ...]] = set()
+        self.lengths: set[tuple[tuple[Any, ...], int]] = set()
         self.carried: set[str] = set()
         self.named_twice: set[str] = set()
         self.same: set[frozenset[str]] = set()
@@ -110,6 +117,7 @@ class Findings:
         self.outlasting: set[str] = set()
         self.counters: set[str | tuple[Place | None, str]] = set()
         self.defaulted: set[tuple[type, str]] = set()
+        self.bodies: dict[int, tuple[CodeType, list[ast.stmt]]] = {}
         self.assigned: dict[str, tuple[tuple[int | str, ...], Any]] = {}
 
 
@@ -130,5 +138,6 @@ def reread(read: Callable[[Findings], T]) -> T:
         except Unfit:
             if not findings.has_lists:
                 raise
-            findings = Findings(itemizes=True)
+            bodies, findings = findings.bodies, Findings(itemizes=True)
+            findings.bodies = bodies
     raise Unfit("variables that get another type with each pass of a loop")

@@ -16,6 +16,7 @@ from mooncake_py.compiler.native.building.values import (
     Number,
     Object,
     Partial,
+    Slice,
     Stack,
     Super,
     Tuple,
@@ -54,7 +55,7 @@ def one(value: Value | None) -> str:
         case Stack():
             return "a list of arrays or tuples"
         case Dictionary():
-            return "a dict"
+            return "a dict" if value.cls is dict else "an OrderedDict"
         case Object():
             return f"an object of type {value.cls.__name__}"
         case Function() | Partial():
@@ -63,6 +64,8 @@ def one(value: Value | None) -> str:
             return "super()"
         case Generator():
             return "a generator"
+        case Slice():
+            return "a slice"
         case Drawer():
             return "a generator of random numbers"
         case Known(None):

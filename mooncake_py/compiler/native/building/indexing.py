@@ -14,6 +14,7 @@ from mooncake_py.compiler.native.building.values import (
     Index,
     Known,
     Number,
+    Slice,
     Unfit,
     Value,
     names_as_index,
@@ -33,7 +34,6 @@ from mooncake_py.compiler.regions.ir import (
 )
 
 __all__ = [
-    "Slice",
     "are_copied",
     "diagonal",
     "flipped",
@@ -42,16 +42,8 @@ __all__ = [
     "viewed",
 ]
 
-
-class Slice(NamedTuple):
-    """``start:stop:step``, None where nothing stands."""
-
-    start: Expr | None
-    stop: Expr | None
-    step: int
-
-
-Part = Value | Slice
+Part = Value
+"""A part of an index."""
 Position = Callable[[Index], Expr]
 
 

@@ -84,10 +84,13 @@ class ArrayType(NamedTuple):
     kind : str
     ones : tuple of bool
         Which of its lengths are one: these may be broadcast.
+    pinned : tuple of (int, int)
+        Axes, with their lengths, that decide structure.
     """
 
     kind: str
     ones: tuple[bool, ...]
+    pinned: tuple[tuple[int, int], ...] = ()
 
 
 class ListType(NamedTuple):

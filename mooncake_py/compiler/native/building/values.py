@@ -8,8 +8,10 @@ from dataclasses import dataclass, field
 from types import FunctionType
 from typing import Any
 
+from mooncake_py.compiler.native.building.drawers import Drawer
 from mooncake_py.compiler.native.building.generator import Generator
 from mooncake_py.compiler.native.building.sameness import are_one, never_changes
+from mooncake_py.compiler.native.building.slices import Slice
 from mooncake_py.compiler.native.building.types import ObjectType
 from mooncake_py.compiler.native.regions.linear import flat
 from mooncake_py.compiler.native.regions.region import BOOL, FLOAT, FLOAT32, INT
@@ -19,7 +21,8 @@ from mooncake_py.syntax.nodes import Place
 __all__ = [
     "COMPLEX", "KINDS", "NO_KEY", "NUMPY_TYPES", "PARTS", "RANKS", "Array", "Cells",
     "ComplexArray", "ComplexNumber", "Dictionary", "Drawer", "Function", "Generator", "Index",
-    "Known", "Number", "Object", "Partial", "Stack", "Super", "Tuple", "Unfit", "Unread", "Value",
+    "Known", "Number", "Object", "Partial", "Slice", "Stack", "Super", "Tuple", "Unfit", "Unread",
+    "Value",
     "complex_array", "key_in", "lengths", "names_as_index", "stored", "stored_complex",
 ]  # fmt: skip
 
@@ -207,6 +210,8 @@ class Dictionary:
         Of one that the function changes, or that is passed: what it is called in the region.
     has_slots : bool
         Whether the function changes it.
+    cls : type
+        `dict`, or `OrderedDict`.
     """
 
     keys: tuple[Any, ...]
@@ -214,13 +219,14 @@ class Dictionary:
     place: Place | None = field(default=None, compare=False)
     name: str = ""
     has_slots: bool = field(default=False, compare=False)
+    cls: type = dict
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Dictionary):
             return NotImplemented
         if self.name or other.name:
             return self.name == other.name
-        return (self.keys, self.items) == (other.keys, other.items)
+        return (self.keys, self.items, self.cls) == (other.keys, other.items, other.cls)
 
     __hash__ = None  # type: ignore[assignment]
 
@@ -336,31 +342,6 @@ class Function:
     defaults: dict[str, Value]
 
 
-@dataclass(frozen=True, eq=False)
-class Drawer:
-    """A generator of random numbers that is made within.
-
-    Attributes
-    ----------
-    draws : Draws
-        How it is made, and what it draws.
-    is_of_python : bool
-        Whether it is one of Python, else of NumPy.
-    blocks, loops : tuple of int, int
-        The blocks of statements in which it is made, and in how many loops.
-    tests, left : list of int
-        The blocks under tests in which it drew last; the loops in which it drew and that may have
-        been left.
-    """
-
-    draws: Any
-    is_of_python: bool
-    blocks: tuple[int, ...]
-    loops: int = 0
-    tests: list[int] = field(default_factory=list)
-    left: list[int] = field(default_factory=list)
-
-
 @dataclass(frozen=True)
 class Partial:
     """A function with arguments that a call adds others to: a partial, or a method of an object.
@@ -465,7 +446,7 @@ class Picked:
 
 Value = (
     Number | ComplexNumber | Array | Tuple | Dictionary | Known | Object | Cells | Function | Picked
-    | Partial | Stack | Super | Unread | Drawer | Generator
+    | Partial | Stack | Super | Unread | Drawer | Generator | Slice
 )  # fmt: skip
 
 
@@ -483,9 +464,12 @@ def stored_complex(name: str, shape: tuple[Expr, ...], kind: str) -> ComplexArra
     return complex_array(part(0), part(1), whole=True)
 
 
-def lengths(name: str, ones: tuple[bool, ...]) -> tuple[Expr, ...]:
-    """Return the shape of an array that is passed; lengths of one are known."""
-    return tuple([Const(1) if one else Length(name, axis) for axis, one in enumerate(ones)])
+def lengths(
+    name: str, ones: tuple[bool, ...], pinned: tuple[tuple[int, int], ...] = ()
+) -> tuple[Expr, ...]:
+    """Return the shape of an array that is passed; lengths of one and pinned ones are known."""
+    known = {axis: 1 for axis, one in enumerate(ones) if one} | dict(pinned)
+    return tuple([Const(known[k]) if k in known else Length(name, k) for k in range(len(ones))])
 
 
 def names_as_index(names: tuple[str, ...]) -> Index:

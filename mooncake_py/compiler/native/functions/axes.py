@@ -20,7 +20,7 @@ from mooncake_py.compiler.native.building.arguments import (
 )
 from mooncake_py.compiler.native.building.builder import Builder
 from mooncake_py.compiler.native.building.in_words import said
-from mooncake_py.compiler.native.building.indexing import Part, Slice, flipped, viewed
+from mooncake_py.compiler.native.building.indexing import Part, flipped, viewed
 from mooncake_py.compiler.native.building.joined import made_of
 from mooncake_py.compiler.native.building.values import (
     Array,
@@ -28,6 +28,7 @@ from mooncake_py.compiler.native.building.values import (
     Index,
     Known,
     Number,
+    Slice,
     Tuple,
     Unfit,
     Value,

@@ -18,13 +18,14 @@ from mooncake_py.compiler.native.building.arguments import (
 )
 from mooncake_py.compiler.native.building.builder import Builder
 from mooncake_py.compiler.native.building.in_words import said
-from mooncake_py.compiler.native.building.indexing import Slice, viewed
+from mooncake_py.compiler.native.building.indexing import viewed
 from mooncake_py.compiler.native.building.joined import joined_along, store_at
 from mooncake_py.compiler.native.building.values import (
     Array,
     ComplexArray,
     Known,
     Number,
+    Slice,
     Tuple,
     Unfit,
     Value,

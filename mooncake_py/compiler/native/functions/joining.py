@@ -15,7 +15,7 @@ from mooncake_py.compiler.native.building.arguments import (
 )
 from mooncake_py.compiler.native.building.builder import Builder
 from mooncake_py.compiler.native.building.in_words import said
-from mooncake_py.compiler.native.building.indexing import Slice, viewed
+from mooncake_py.compiler.native.building.indexing import viewed
 from mooncake_py.compiler.native.building.joined import (
     as_kind,
     joined_along,
@@ -24,7 +24,15 @@ from mooncake_py.compiler.native.building.joined import (
     store_at,
     with_axis,
 )
-from mooncake_py.compiler.native.building.values import Array, Number, Stack, Tuple, Unfit, Value
+from mooncake_py.compiler.native.building.values import (
+    Array,
+    Number,
+    Slice,
+    Stack,
+    Tuple,
+    Unfit,
+    Value,
+)
 from mooncake_py.compiler.native.regions.linear import ONE, ZERO, minus, plus, times
 from mooncake_py.compiler.native.regions.region import FLOAT, INT
 from mooncake_py.compiler.regions.ir import Compare, Const, Expr, Op, Select

@@ -17,13 +17,14 @@ from mooncake_py.compiler.native.building.arguments import (
 )
 from mooncake_py.compiler.native.building.builder import Builder
 from mooncake_py.compiler.native.building.in_words import said
-from mooncake_py.compiler.native.building.indexing import Slice, diagonal, viewed
+from mooncake_py.compiler.native.building.indexing import diagonal, viewed
 from mooncake_py.compiler.native.building.values import (
     Array,
     ComplexArray,
     Index,
     Known,
     Number,
+    Slice,
     Unfit,
     Value,
 )

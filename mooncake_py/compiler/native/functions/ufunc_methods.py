@@ -20,12 +20,13 @@ from mooncake_py.compiler.native.building.arguments import (
 )
 from mooncake_py.compiler.native.building.builder import Builder
 from mooncake_py.compiler.native.building.in_words import said
-from mooncake_py.compiler.native.building.indexing import Slice, viewed
+from mooncake_py.compiler.native.building.indexing import viewed
 from mooncake_py.compiler.native.building.values import (
     Array,
     Index,
     Known,
     Number,
+    Slice,
     Tuple,
     Unfit,
     Value,

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Sequence
+from collections import OrderedDict
+from collections.abc import Callable, Mapping, Sequence
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -38,6 +40,7 @@ from mooncake_py.compiler.native.reading import (
     named_operators,
     picked,
     pinned,
+    slices,
     stacks,
 )
 from mooncake_py.compiler.native.reading.blocks import BLOCKS
@@ -45,9 +48,9 @@ from mooncake_py.compiler.native.reading.expressions import ExpressionReader, is
 from mooncake_py.compiler.native.reading.inspecting import INSPECTING
 from mooncake_py.compiler.native.reading.made import Made
 from mooncake_py.compiler.native.reading.merging import Around, Before, bases_in
-from mooncake_py.compiler.native.reading.store import Slot, is_same
+from mooncake_py.compiler.native.reading.store import Slot, slots_called
 from mooncake_py.compiler.native.regions.mentions import bound_by
-from mooncake_py.compiler.regions.ir import Expr, statements
+from mooncake_py.compiler.regions.ir import Expr, Statement, statements
 from mooncake_py.jitted import python_function
 from mooncake_py.overriding import override
 from mooncake_py.syntax.nodes import Place, located, place_of
@@ -72,6 +75,12 @@ class CallReader(ExpressionReader):
         Where the others are in the arguments.
     passed_first : int
         How many arguments there are.
+    passed_values : sequence or None
+        The arguments, if they are given.
+    passes : dict of Place to Expr
+        Of loops, and comprehensions, how often they run, where that is known only when it runs.
+    of_ints : set of Place or None
+        Loops, and comprehensions, that make lists of ints or of tuples of ints.
     types : dict of str to str
         Of the variables of numbers in the region their types.
     in_lists : set of str
@@ -84,6 +93,9 @@ class CallReader(ExpressionReader):
     made: Made
     places: dict[str, Path]
     passed_first: int
+    passed_values: Sequence[Any] | None
+    passes: dict[Place | None, Expr]
+    of_ints: set[Place | None]
     types: dict[str, str]
     in_lists: set[str]
 
@@ -172,8 +184,8 @@ class CallReader(ExpressionReader):
         raise NotImplementedError
 
     @override
-    def pin(self, e: Expr) -> None:
-        pinned.pin(self, e)
+    def pin(self, e: Expr, most: int = pinned.MOST) -> None:
+        pinned.pin(self, e, most)
 
     def append(self, made: Value, method: str, node: ast.Call) -> Value:
         """Read a statement that appends numbers to a list."""
@@ -196,6 +208,8 @@ class CallReader(ExpressionReader):
         if any(not memory.isdisjoint(around.over) for around in self.around):
             raise Unfit("a list that grows while a loop runs over it", self.b.place)
         for value in more.items:
+            if self.around:
+                self.note_ints(value, self.around[-1].place)
             if isinstance(made, Stack):
                 self.stacked_up(made, value)
                 continue
@@ -213,8 +227,30 @@ class CallReader(ExpressionReader):
                 raise
             raise Again
 
-    def unroll_at(self, place: Place | None) -> None:
-        """Find out that a loop must be read once for each pass, if it has few."""
+    def note_ints(self, value: Value, place: Place | None) -> None:
+        """Note that a loop makes a list of such items, which may be indices."""
+        items = value.items if isinstance(value, Tuple) else [value]
+        if items and all(isinstance(v, Number) and v.type == "int" for v in items):
+            self.of_ints.add(place)
+
+    @override
+    def know_ints(self) -> None:
+        found = self.findings
+        if self.of_ints:  # what they append to is a list of known items then
+            is_known = {place: stacks.has_only_ints(f) for place, f in found.stacked.items()}
+            found.stacked = {p: f for p, f in found.stacked.items() if not is_known[p]}
+            found.growing = {p: t for p, t in found.growing.items() if t != "int"}
+        for place in self.of_ints:
+            self.unroll_at(place)
+
+    def unroll_at(self, place: Place | None, pins: bool = True) -> None:
+        """Find out that a loop must be read once for each pass, if it has few.
+
+        Parameters
+        ----------
+        pins : bool
+            Whether lengths and ints of arguments that tell how many are to be known.
+        """
         raise NotImplementedError
 
     def stacked_up(self, made: Stack, value: Value) -> None:
@@ -251,24 +287,40 @@ class CallReader(ExpressionReader):
         If it writes, and is part of an expression, this is read again, with each part as it is
         when it is read.
         """
-        known, start = set(self.b.arrays), len(self.b.block)
         depth, exclusive = self.nested, self.exclusive
+        if depth <= 1 and not exclusive:
+            picks, self.picks, self.nested = self.picks, False, 0
+            found = run()
+            self.nested, self.picks = depth, picks
+            return found
+        count, start = len(self.b.arrays), len(self.b.block)
         before, place = dict(self.slots.values), self.b.place
-        known.update(slot.own for slot in before)
         self.nested, self.exclusive, picks, self.picks = 0, 0, self.picks, False
         found = run()
         self.nested, self.exclusive, self.picks = depth, exclusive, picks
         made = tuple(self.b.block[start:])
-        if (depth > 1 or exclusive) and (
-            changed(before, self.slots.values)
-            or any(not known.isdisjoint(bound_by(s)) for s in statements(made))
-        ):
+        if not before.items() <= self.slots.values.items() or self.writes(made, before, count):
             if exclusive or self.has_picked:
                 raise Unfit("a write within an expression, parts of which are read later", place)
             if place not in self.findings.written:
                 self.findings.written.add(place)
                 raise Again
         return found
+
+    def writes(self, made: tuple[Statement, ...], before: Mapping[Slot, Value], count: int) -> bool:
+        """Return whether statements bind or write what was there before them.
+
+        Parameters
+        ----------
+        before : dict of Slot to Value
+        count : int
+            How many arrays there were.
+        """
+        written = {name for s in statements(made) for name in bound_by(s)}
+        arrays = written & self.b.arrays.keys()
+        if arrays and not arrays <= {*islice(self.b.arrays, count, None)}:
+            return True
+        return any(slot in before for name in written for slot in slots_called(name))
 
     def arguments(self, node: ast.Call, f: Any = None) -> list[Value]:
         """Read the arguments that are given by position."""
@@ -351,8 +403,10 @@ class CallReader(ExpressionReader):
             reader = None
         if isinstance(f, Function) or (reader is None and python_function(f) is not None):
             return self.inlined(f, args, given)
-        if f is dict:
-            return self.made_dict(args, given)
+        if f is slice:
+            return slices.called(self, args, given)
+        if f is dict or f is OrderedDict:
+            return self.made_dict(f, args, given)
         if f is list or f is tuple:
             args = [*map(dicts.iterated, args)]
         if reader is None and issubclass(type(f), type):
@@ -386,8 +440,8 @@ class CallReader(ExpressionReader):
         known = known or named_operators.called(self, f, args, given)
         return known or drawing.made_before(self, f, args, given)
 
-    def made_dict(self, args: Sequence[Value], given: dict[str, Value]) -> Value:
-        """Read a call of `dict`."""
+    def made_dict(self, cls: type, args: Sequence[Value], given: dict[str, Value]) -> Value:
+        """Read a call of `dict` or of `OrderedDict`."""
         raise NotImplementedError
 
     def written_to(self, out: Value, value: Value) -> Value:
@@ -427,8 +481,3 @@ def refuse_unfit_output(out: Array, operands: Sequence[Value], node: ast.Call) -
         raise Unfit("np.dot into a view", place_of(node))
     if any(isinstance(a, Array) and a.kind != out.kind for a in operands):
         raise Unfit("np.dot into an array of another dtype", place_of(node))
-
-
-def changed(before: dict[Slot, Value], after: dict[Slot, Value]) -> bool:
-    """Return True if slots do not stand for what they stood for."""
-    return not all(is_same(after.get(slot), value) for slot, value in before.items())

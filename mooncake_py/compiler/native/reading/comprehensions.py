@@ -25,8 +25,8 @@ from typing import Any, NamedTuple
 from mooncake_py.compiler.native.building.findings import Again
 from mooncake_py.compiler.native.building.in_words import said
 from mooncake_py.compiler.native.building.operations import as_float
+from mooncake_py.compiler.native.building.types import MOST_ITEMS
 from mooncake_py.compiler.native.building.values import (
-    NO_KEY,
     Array,
     Dictionary,
     Number,
@@ -34,10 +34,9 @@ from mooncake_py.compiler.native.building.values import (
     Tuple,
     Unfit,
     Value,
-    key_in,
     stored,
 )
-from mooncake_py.compiler.native.reading import lists, stacks
+from mooncake_py.compiler.native.reading import dicts, lists, stacks
 from mooncake_py.compiler.native.reading.iterables import (
     Generated,
     Iterable,
@@ -94,7 +93,7 @@ class ComprehensionReader(ObjectReader):
             self.each(node, found, items, made)
             return self.collected(node, made)
         if not is_one_loop or isinstance(node, ast.DictComp | ast.SetComp):
-            self.run_instead(node)
+            self.run_instead(node, over)
         return self.looped(node, over, found)
 
     def is_unrolled(self, node: Comprehension, over: Iterable) -> bool:
@@ -105,9 +104,11 @@ class ComprehensionReader(ObjectReader):
         is_one_loop = len(node.generators) == 1 and not node.generators[0].ifs
         return place_of(node) in self.findings.unrolled or (count <= SHORT and not is_one_loop)
 
-    def run_instead(self, node: Comprehension) -> None:
+    def run_instead(self, node: Comprehension, over: Iterable | None = None) -> None:
         """Find out that a comprehension must run as loops that append to a list."""
         if isinstance(node, ast.DictComp | ast.SetComp):
+            if over is not None:
+                self.pin(self.length(over), MOST_ITEMS)
             raise Unfit(
                 "a dict or a set with as many items as are known only when it runs: use arrays",
                 place_of(node),
@@ -202,12 +203,7 @@ class ComprehensionReader(ObjectReader):
             return Tuple(tuple([v for (v,) in made]), is_list=True)
         pairs: dict[Any, Value] = {}
         for key, value in made:
-            known = key_in(key)
-            if known is NO_KEY:
-                raise Unfit(
-                    f"a dict with {said(key)} as a key: use strings or ints", place_of(node)
-                )
-            pairs[known] = value
+            dicts.put(self, pairs, key, value)
         return Dictionary(tuple(pairs), tuple(pairs.values()))
 
     # Loops.
@@ -223,6 +219,8 @@ class ComprehensionReader(ObjectReader):
         heads, (low, high, step) = self.head(found.generators[0].target, over)
         if step != 1:
             self.run_instead(node)
+        if count is None:
+            self.passes[place_of(node)] = minus(high, low)
         n = b.natural(b.steady(minus(high, low)))
         runs = Compare(("lt",), (low, high))
         name = b.fresh("b")
@@ -233,6 +231,7 @@ class ComprehensionReader(ObjectReader):
         with b.loop(counter, low, minus(high, ONE)) as block:
             self.bind_heads(heads, Number(Name(counter), "int"), low)
             made = self.element_of_list(node, element, count)
+            self.note_ints(made, place_of(node))
             at = minus(Name(counter), low)
             if isinstance(made, Number):
                 x = made
@@ -263,6 +262,7 @@ class ComprehensionReader(ObjectReader):
             self.findings.unrolled.add(place_of(node))
             raise Again
         if not is_stacked:
+            self.unroll_at(place_of(node))
             raise Unfit(
                 f"{said(found)} in a list comprehension over what has a length that is known only "
                 "when it runs: use floats only, ints only, arrays, or tuples of them",

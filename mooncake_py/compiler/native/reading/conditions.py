@@ -78,8 +78,8 @@ class ConditionReader:
         """Read what is part of something else."""
         raise NotImplementedError
 
-    def pin(self, e: Expr) -> None:
-        """Find out that ints of arguments must be known, on which an expression depends."""
+    def pin(self, e: Expr, most: int = 0) -> None:
+        """Find out that ints and lengths of arguments must be known, on which something depends."""
         raise NotImplementedError
 
     def logical(self, op: ast.boolop, nodes: Sequence[ast.expr]) -> Value:
@@ -163,7 +163,7 @@ class ConditionReader:
         chosen = self.test(test)
         if isinstance(chosen, Const):
             return self.value(body if chosen.value else orelse)
-        b = self.b
+        b, asked = self.b, chosen
         if not isinstance(chosen, Name):
             chosen = b.counted(chosen)
             b.kinds[chosen.name] = BOOL
@@ -172,7 +172,10 @@ class ConditionReader:
         for node in (body, orelse):
             with b.within() as block, self.among_others():
                 found = self.value(node)
-            if not isinstance(found, Number | Tuple):
+            if not isinstance(found, Number | Tuple) or (
+                isinstance(found, Tuple) and found.is_list
+            ):
+                self.pin(asked)
                 raise Unfit(f"{said(found)} where a number is needed", place_of(node))
             values.append(found)
             sides.append(block)

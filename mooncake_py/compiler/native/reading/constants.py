@@ -93,7 +93,7 @@ def python_of(value: Value | None) -> Any:
                 if found[-1] is UNKNOWN:
                     return UNKNOWN
             return found if is_list else tuple(found)
-        case Dictionary(keys=keys, items=items):
+        case Dictionary(keys=keys, items=items, cls=cls) if cls is dict:
             found = [python_of(item) for item in items]
             is_known = all(item is not UNKNOWN for item in found)
             return dict(zip(keys, found, strict=True)) if is_known else UNKNOWN

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
 
-from mooncake_py.compiler.native.building.builder import Builder
 from mooncake_py.compiler.native.building.in_words import said
 from mooncake_py.compiler.native.building.values import (
     NO_KEY,
@@ -18,32 +17,57 @@ from mooncake_py.compiler.native.building.values import (
     key_in,
 )
 from mooncake_py.compiler.native.reading.scope import constant
-from mooncake_py.compiler.regions.ir import Const
+from mooncake_py.compiler.native.regions.region import INT
+from mooncake_py.compiler.regions.ir import Const, Expr
 from mooncake_py.syntax.nodes import place_of
 
-__all__ = ["item", "iterated", "key_value", "put", "tested", "written_out"]
+if TYPE_CHECKING:
+    from mooncake_py.compiler.native.reading.expressions import ExpressionReader
+
+__all__ = ["found_key", "item", "iterated", "key_value", "put", "tested", "written_out"]
 
 
-def item(b: Builder, d: Dictionary, key: Value) -> Value:
+def found_key(r: ExpressionReader, key: Value) -> Any:
+    """Return what is known of a key, else `NO_KEY`; find out that its ints must be known."""
+    known = key_in(key)
+    if known is NO_KEY:
+        for e in ints_in(key):
+            r.unroll(e)
+            r.pin(e)
+    return known
+
+
+def ints_in(key: Value) -> Iterator[Expr]:
+    """Yield the ints in a key."""
+    if isinstance(key, Number) and key.kind == INT:
+        yield key.e
+    elif isinstance(key, Tuple):
+        for part in key.items:
+            yield from ints_in(part)
+
+
+def item(r: ExpressionReader, d: Dictionary, key: Value) -> Value:
     """Read ``d[key]``."""
-    found = d.under(key)
-    if found is None:
-        raise Unfit("an item of a dict that is not there", b.place)
-    return found
+    known = found_key(r, key)
+    if known is NO_KEY:
+        raise Unfit(f"an item of a dict at {said(key)}: use constant keys", r.b.place)
+    if known not in d.keys:
+        raise Unfit("an item of a dict that is not there", r.b.place)
+    return d.items[d.keys.index(known)]
 
 
-def tested(b: Builder, key: Value, d: Value, *, is_in: bool) -> Number:
+def tested(r: ExpressionReader, key: Value, d: Value, *, is_in: bool) -> Number:
     """Read ``key in d`` or ``key not in d``."""
-    if not isinstance(d, Dictionary) or key_in(key) is NO_KEY:
-        raise Unfit(f"`in` for {said(key, d)}: use a constant key and a dict", b.place)
+    if not isinstance(d, Dictionary) or found_key(r, key) is NO_KEY:
+        raise Unfit(f"`in` for {said(key, d)}: use a constant key and a dict", r.b.place)
     return Number(Const((d.under(key) is not None) == is_in), "bool")
 
 
-def put(b: Builder, items: dict[Any, Value], key: Value, value: Value) -> None:
+def put(r: ExpressionReader, items: dict[Any, Value], key: Value, value: Value) -> None:
     """Put an item into what becomes a dict."""
-    known = key_in(key)
+    known = found_key(r, key)
     if known is NO_KEY:
-        raise Unfit(f"a dict with {said(key)} as a key: use constant keys", b.place)
+        raise Unfit(f"a dict with {said(key)} as a key: use constant keys", r.b.place)
     items[known] = value
 
 
@@ -63,13 +87,15 @@ def key_value(key: Any) -> Value:
     return found
 
 
-def written_out(r: Any, keys: Sequence[ast.expr | None], values: Sequence[ast.expr]) -> Dictionary:
+def written_out(
+    r: ExpressionReader, keys: Sequence[ast.expr | None], values: Sequence[ast.expr]
+) -> Dictionary:
     """Read a dict that is written out."""
     found: dict[Any, Value] = {}
     for key, node in zip(keys, values, strict=True):
         at, value = None if key is None else r.value(key), r.value(node)
         if at is not None:
-            put(r.b, found, at, value)
+            put(r, found, at, value)
         elif isinstance(value, Dictionary):
             found |= dict(zip(value.keys, value.items, strict=True))
         else:

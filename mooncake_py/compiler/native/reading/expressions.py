@@ -14,7 +14,7 @@ from mooncake_py.compiler.native.building import complex_operators, complexes, j
 from mooncake_py.compiler.native.building.builder import Builder
 from mooncake_py.compiler.native.building.findings import Again, Findings
 from mooncake_py.compiler.native.building.in_words import said
-from mooncake_py.compiler.native.building.indexing import Part, Slice, viewed
+from mooncake_py.compiler.native.building.indexing import Part, viewed
 from mooncake_py.compiler.native.building.values import (
     NUMPY_TYPES,
     Array,
@@ -26,6 +26,7 @@ from mooncake_py.compiler.native.building.values import (
     Number,
     Object,
     Picked,
+    Slice,
     Stack,
     Tuple,
     Unfit,
@@ -42,6 +43,7 @@ from mooncake_py.compiler.native.reading import (
     lists,
     own_operators,
     picked,
+    slices,
     stacks,
 )
 from mooncake_py.compiler.native.reading.conditions import ConditionReader, opposite
@@ -179,6 +181,8 @@ class ExpressionReader(ConditionReader):
                 return self.item(self.value(base), index)
             case ast.Call():
                 return self.call(node)
+            case ast.Slice():
+                return slices.kept(self, slices.read(self, node))
             case ast.Set():
                 return constant_calls.set_of(self, [*map(self.value, node.elts)])
             case ast.NamedExpr(target=target, value=value):
@@ -310,7 +314,7 @@ class ExpressionReader(ConditionReader):
         if decided is not None:
             return decided
         if len(ops) == 1 and isinstance(ops[0], ast.In | ast.NotIn):
-            return dicts.tested(self.b, *values, is_in=isinstance(ops[0], ast.In))
+            return dicts.tested(self, *values, is_in=isinstance(ops[0], ast.In))
         if not all(type(op) in COMPARISONS for op in ops) or any(
             isinstance(v, Tuple | Known) for v in values
         ):
@@ -349,6 +353,8 @@ class ExpressionReader(ConditionReader):
             return Number(Const(0 if base.kind == INT else 0.0), base.type)
         if isinstance(base, Object):
             return self.attribute_of(base, name)
+        if isinstance(base, Slice):
+            return slices.attribute(self, base, name)
         found = self.attribute_by_class(base, name)
         if found is not None:
             return found
@@ -387,6 +393,7 @@ class ExpressionReader(ConditionReader):
                 self.unroll(at.e)
                 growing.find_out(base, self.findings)
                 self.pin(at.e)
+                self.know_ints()
             return lists.at_place(self.b, base, at.e)
         if isinstance(base, Cells) and isinstance(index, ast.Slice):
             return lists.part(self.b, base, self.part(index))
@@ -397,7 +404,7 @@ class ExpressionReader(ConditionReader):
         if isinstance(base, Known) and constants.has_items(base):
             return constant_calls.item(self, base, index)
         if isinstance(base, Dictionary):
-            return dicts.item(self.b, base, self.value(index))
+            return dicts.item(self, base, self.value(index))
         if not isinstance(base, Array):
             raise Unfit(f"an item of {said(base)}: use an array, or known items", self.b.place)
         parts = self.parts(index)
@@ -408,6 +415,10 @@ class ExpressionReader(ConditionReader):
         if not found.shape and Known(...) in parts:
             raise Unfit("an array without axes", self.b.place)
         return found if found.shape else self.element(found)
+
+    def know_ints(self) -> None:
+        """Find out that loops which make lists of ints must be read pass by pass."""
+        raise NotImplementedError
 
     def unroll(self, index: Expr) -> None:
         """Find out that a loop must be read once for each pass, as an item depends on which."""
@@ -448,33 +459,15 @@ class ExpressionReader(ConditionReader):
         # A name of a tuple is an index of several parts; a tuple within one is an array to NumPy.
         is_named = not isinstance(node, ast.Tuple)
         if is_named and isinstance(found[0], Tuple) and not found[0].is_list:
-            found = [*found[0].items]
+            found = [slices.known(self, part) for part in found[0].items]
         return found
 
     def part(self, node: ast.expr) -> Part:
         """Read a part of an index."""
         if isinstance(node, ast.Slice):
-            step = 1 if node.step is None else self.written_step(node.step)
-            bounds = [None if n is None else self.bound(n) for n in (node.lower, node.upper)]
-            return Slice(bounds[0], bounds[1], step)
-        found = self.value(node)
+            return slices.read(self, node)
+        found = slices.known(self, self.value(node))
         return joined.made_of(self.b, found) if is_list(found) else found
-
-    def bound(self, node: ast.expr) -> Expr | None:
-        """Read a bound of a slice, None for None."""
-        found = self.value(node)
-        if isinstance(found, Known) and found.value is None:
-            return None
-        if not isinstance(found, Number) or found.kind != INT:
-            raise Unfit(f"a slice with {said(found)} as a bound: use an int", place_of(node))
-        return found.e
-
-    def written_step(self, node: ast.expr) -> int:
-        """Read the step of a slice, which must be written down."""
-        found = self.number(node)
-        if not isinstance(found.e, Const) or type(found.e.value) is not int:
-            raise Unfit("a slice with a step that is not constant", place_of(node))
-        return found.e.value
 
     # Calls.
 

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import ast
 import math
+from collections import OrderedDict
 from collections.abc import Sequence
 from typing import Any
 
@@ -213,6 +214,8 @@ class GeneratorReader(ComprehensionReader):
         return self.slots.values[found]
 
 
-AT_ONCE = (sum, min, max, tuple, list, sorted, any, all, dict, math.prod, np.fromiter)
+AT_ONCE = (
+    sum, min, max, tuple, list, sorted, any, all, dict, OrderedDict, math.prod, np.fromiter,
+)  # fmt: skip
 """Functions that take all that a generator yields before anything else happens."""
 CHOOSING = (min, max)

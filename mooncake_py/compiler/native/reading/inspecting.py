@@ -29,6 +29,7 @@ from mooncake_py.compiler.native.building.values import (
     Object,
     Partial,
     Picked,
+    Slice,
     Stack,
     Tuple,
     Unfit,
@@ -68,12 +69,14 @@ def class_of(r: ExpressionReader, value: Value) -> type:
             return cls or (list if is_list else tuple)
         case Cells() | Stack():
             return list
-        case Dictionary():
-            return dict
+        case Dictionary(cls=cls):
+            return cls
         case Object(cls=cls):
             return cls
         case Function():
             return FunctionType
+        case Slice():
+            return slice
         case Known(value=found):
             return type(found)
     raise Unfit(f"the type of {said(value)}, which is known only when it runs", r.b.place)

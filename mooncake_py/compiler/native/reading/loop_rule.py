@@ -125,8 +125,9 @@ class LoopRule(BranchReader):
                 self.find_meeting(before[slot], value)
                 self.unpack(slot, before[slot], value)
                 if not is_number_again(before[slot], value):
+                    self.unroll_at(around.place, pins=False)
+                    self.carry(slot, before[slot], value, around.place)
                     self.unroll_at(around.place)
-                    self.carry(slot, before[slot], value)
                     raise self.another_type(slot)
             else:
                 self.bound_within(slot, value, runs, around, ends)

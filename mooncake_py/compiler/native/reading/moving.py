@@ -21,7 +21,7 @@ from dataclasses import replace
 
 from mooncake_py.compiler.native.building.findings import Again
 from mooncake_py.compiler.native.building.in_words import said
-from mooncake_py.compiler.native.building.types import ObjectType
+from mooncake_py.compiler.native.building.types import MOST_ITEMS, ObjectType
 from mooncake_py.compiler.native.building.values import (
     Array,
     ComplexNumber,
@@ -149,16 +149,19 @@ class MovingReader(StructureMethodReader):
     # Loops.
 
     @override
-    def unroll_at(self, place: Place | None) -> None:
+    def unroll_at(self, place: Place | None, pins: bool = True) -> None:
         if place in self.short.values() and place not in self.findings.unrolled:
             self.findings.unrolled.add(place)
             raise Again
+        if pins and place in self.passes:
+            self.pin(self.passes[place], MOST_ITEMS)
 
-    def carry(self, slot: Slot, old: Value, value: Value) -> None:
+    def carry(self, slot: Slot, old: Value, value: Value, place: Place | None) -> None:
         """Find out that a loop binds a slot to another object, list or dict in each pass."""
         if not self.is_held(old) or not self.is_held(value):
             return
         if slot.own in self.findings.unpacked or not are_alike(old, value):
+            self.unroll_at(place)
             raise Unfit(
                 f"{slot.shown}, which becomes another {noun(value)} in each pass of a loop",
                 self.b.place,
@@ -313,6 +316,8 @@ def serial(name: str) -> int:
 def are_alike(x: Value | None, y: Value | None) -> bool:
     """Return True for two objects of one class, two lists or two dicts."""
     if isinstance(x, Object) and isinstance(y, Object):
+        return x.cls is y.cls
+    if isinstance(x, Dictionary) and isinstance(y, Dictionary):
         return x.cls is y.cls
     return type(x) is type(y) and not isinstance(x, Object)
 

@@ -239,8 +239,6 @@ def store(r: ExpressionReader, o: Value, index: ast.expr, value: Value) -> None:
 
 def key(r: ExpressionReader, index: ast.expr) -> Value:
     """Read what stands between brackets."""
-    if isinstance(index, ast.Slice):
-        raise Unfit("a slice of an object: use a method", r.b.place)
     return r.value(index)
 
 

@@ -1,18 +1,22 @@
-"""Ints of arguments that decide structure: they are known, and compared in each call.
+"""Ints and lengths of arguments that decide structure: they are known, and compared in each call.
 
 names[order]        which item that is depends on `order`: the function is read for order == 2
+[Node(h) for h in heights]      how many objects there are: it is read for len(heights) == 5
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from mooncake_py.compiler.native.building.findings import Again
+from mooncake_py.compiler.native.building.findings import Again, Findings
 from mooncake_py.compiler.native.building.looked import found_at
 from mooncake_py.compiler.native.building.types import (
+    MOST_ITEMS,
+    ArrayType,
     DictType,
     KnownType,
+    ListType,
     NumberType,
     ObjectType,
     Path,
@@ -20,7 +24,7 @@ from mooncake_py.compiler.native.building.types import (
     Type,
 )
 from mooncake_py.compiler.native.building.values import Unfit
-from mooncake_py.compiler.regions.ir import Expr, Name, walk
+from mooncake_py.compiler.regions.ir import Expr, Length, Name, walk
 
 if TYPE_CHECKING:
     from mooncake_py.compiler.native.reading.calls import CallReader
@@ -29,25 +33,65 @@ __all__ = ["pin", "with_pinned"]
 
 INT = NumberType("int")
 MOST = 1 << 10  # an int that decides structure is a small one
+UNKNOWN = "an int of an argument that decides structure"
 
 
-def pin(r: CallReader, e: Expr) -> None:
-    """Find out that ints of arguments must be known, on which an expression depends."""
-    names = {part.name for part in walk(e) if isinstance(part, Name)}
+def pin(r: CallReader, e: Expr, most: int = MOST) -> None:
+    """Find out that ints and lengths of arguments must be known, on which an expression depends.
+
+    Parameters
+    ----------
+    most : int
+        The largest int that helps.
+    """
+    parts = [*walk(e)]
+    names = {part.name for part in parts if isinstance(part, Name)}
     for loop in r.running:  # how often it runs decides whether it is read pass by pass
         if loop.counter in names:
-            names |= {p.name for step in loop.steps[:2] for p in walk(step) if isinstance(p, Name)}
+            more = [part for step in loop.steps[:2] for part in walk(step)]
+            names |= {part.name for part in more if isinstance(part, Name)}
+            parts += more
     paths = {r.places[name] for name in names if name in r.places and r.types.get(name) == "int"}
-    paths = {path for path in paths if 0 <= path[0] < r.passed_first} - r.findings.pinned
-    if paths:
+    paths = {path for path in paths if is_passed(r, path)} - r.findings.pinned
+    lengths = {
+        (r.places[part.array], part.axis)
+        for part in parts
+        if isinstance(part, Length) and part.array in r.places
+    }
+    lengths = {pair for pair in lengths if is_passed(r, pair[0])} - r.findings.lengths
+    if (paths or lengths) and are_small(r.passed_values, paths, lengths, most):
         r.findings.pinned |= paths
+        r.findings.lengths |= lengths
         raise Again
 
 
+def is_passed(r: CallReader, path: Path) -> bool:
+    """Return True for what is in an argument, and neither captured nor made before."""
+    return 0 <= path[0] < r.passed_first
+
+
+def are_small(
+    given: Sequence[Any] | None, paths: set[Path], lengths: set[tuple[Path, int]], most: int
+) -> bool:
+    """Return True for ints and lengths that are no larger than what helps, or are not given."""
+    if given is None:
+        return not lengths
+    ints = [found_at(given, path) for path in paths]
+    ints += [length_at(given, *pair) for pair in lengths]
+    few = min(most, MOST_ITEMS) if lengths else most
+    return all(type(value) is int and -most < value <= few for value in ints)
+
+
+def length_at(given: Sequence[Any], path: Path, axis: int) -> int:
+    """Return the length of an array or a list that is passed."""
+    found = found_at(given, path)
+    return len(found) if type(found) is list else found.shape[axis]
+
+
 def with_pinned(
-    types: Sequence[Type], paths: Iterable[Path], given: Sequence[Any] | None
+    types: Sequence[Type], findings: Findings, given: Sequence[Any] | None
 ) -> Sequence[Type]:
-    """Return types in which ints at some paths are known.
+    """Return types in which ints and lengths at some paths are known.
 
     Raises
     ------
@@ -55,18 +99,27 @@ def with_pinned(
         Where no such arguments are given, or they are not small ints.
     """
     found = [*types]
-    for path in paths:
+    for path in findings.pinned:
         value = None if given is None else found_at(given, path)
         if type(value) is not int or not -MOST < value < MOST:
-            raise Unfit("an int of an argument that decides structure")
+            raise Unfit(UNKNOWN)
         found[path[0]] = put(found[path[0]], path[1:], KnownType.of(value))
+    for path, axis in findings.lengths:
+        assert given is not None
+        length = length_at(given, path, axis)
+        found[path[0]] = put(found[path[0]], path[1:], (axis, length))
     return found
 
 
-def put(type_: Type, path: Path, part: Type) -> Type:
-    """Return a type with another part at a path."""
+def put(type_: Type, path: Path, part: Type | tuple[int, int]) -> Type:
+    """Return a type with another part at a path, or with the length of an axis there."""
     if not path:
-        return part
+        if isinstance(part, Type):
+            return part
+        if isinstance(type_, ArrayType):
+            return type_._replace(pinned=tuple(sorted({*type_.pinned, part})))
+        assert isinstance(type_, ListType)
+        return TupleType((type_.item,) * part[1], True)
     first, *rest = path
     match type_:
         case TupleType(items=items):
@@ -76,7 +129,7 @@ def put(type_: Type, path: Path, part: Type) -> Type:
         case ObjectType(attributes=attributes):
             keys, items = zip(*attributes, strict=True)
         case _:
-            raise Unfit("an int of an argument that decides structure")
+            raise Unfit(UNKNOWN)
     at = [*keys].index(first)
     changed = (*items[:at], put(items[at], tuple(rest), part), *items[at + 1 :])
     if isinstance(type_, ObjectType):

@@ -153,12 +153,15 @@ class FunctionReader(ResultReader):
         self.jumps = []
         self.short = {}
         self.counted = {}
+        self.passes = {}
+        self.of_ints = set()
         self.iterating = []
         self.made = Made()
         self.rebound = set()
         self.callees = Callees()
         self.captures: list[Captured] = []
         self.passed_first = 0
+        self.passed_values: Sequence[Any] | None = None
         self.places: dict[str, Path] = {}
         self.met: Met = {**(met or {})}
         self.looked = {}
@@ -182,8 +185,8 @@ class FunctionReader(ResultReader):
 
     def whole(self, f: FunctionType, types: Sequence[Type], given: Any = None) -> Reading:
         """Read the function that is called."""
-        types = with_pinned(types, self.findings.pinned, given)
-        self.passed_first = len(types)
+        types = with_pinned(types, self.findings, given)
+        self.passed_first, self.passed_values = len(types), given
         if f.__code__.co_flags & GENERATOR:
             raise Unfit("a generator: return a list")
         scope = self.enter(f)
@@ -237,8 +240,15 @@ class FunctionReader(ResultReader):
         self.require_shallow(f.__code__)
         if not self.is_readable(named):
             raise Unfit(f"a call of {f.__qualname__}", self.b.place)
+        return Scope(self.callees.met(named), f, self.body_of(f), self.b.fresh("u"), self.slots)
+
+    def body_of(self, f: FunctionType) -> list[ast.stmt]:
+        """Return the statements of a function, as they were found at first."""
+        code = f.__code__
+        if id(code) in self.findings.bodies:
+            return self.findings.bodies[id(code)][1]
         try:
-            node = locate(f.__code__, f.__globals__).node
+            node = locate(code, f.__globals__).node
         except MooncakeError as error:
             raise Unfit(f"no source of {f.__qualname__}", self.b.place) from error
         if isinstance(node, ast.Lambda):
@@ -252,7 +262,8 @@ class FunctionReader(ResultReader):
                 body = lowered(ended(simplified(node.body)))
         else:
             raise Unfit("a coroutine", self.b.place)
-        return Scope(self.callees.met(named), f, body, self.b.fresh("u"), self.slots)
+        self.findings.bodies[id(code)] = code, body
+        return body
 
     def is_readable(self, named: Any) -> bool:
         """Return True for a function that is read, not called."""
@@ -340,16 +351,16 @@ class FunctionReader(ResultReader):
                     self.types[name] = number
                 self.order.append(name)
                 return found
-            case ArrayType(kind=kind, ones=ones):
+            case ArrayType(kind=kind, ones=ones, pinned=pinned):
                 self.places[name] = path
                 self.inputs.add(name)
                 self.order.append(name)
                 if kind in PARTS:
                     self.b.kinds[name], self.b.arrays[name] = PARTS[kind], len(ones) + 1
                     self.b.complexes.add(name)
-                    return stored_complex(name, lengths(name, ones), PARTS[kind])
+                    return stored_complex(name, lengths(name, ones, pinned), PARTS[kind])
                 self.b.kinds[name], self.b.arrays[name] = kind, len(ones)
-                return stored(name, lengths(name, ones), kind)
+                return stored(name, lengths(name, ones, pinned), kind)
         raise TypeError(type_)
 
     def passed_item(self, own: str, type_: Type, path: Path) -> Value:

@@ -17,6 +17,7 @@ from mooncake_py.compiler.native.building.values import (
     Number,
     Object,
     Partial,
+    Slice,
     Stack,
     Super,
     Tuple,
@@ -51,7 +52,7 @@ class ResultReader(NestedReader):
                 return Output("known", value=known_value)
             case Tuple() | Dictionary() if value.name in self.holders:
                 return self.output_of_structure(value, name)
-            case Dictionary(keys=keys, items=items) if not value.name:
+            case Dictionary(keys=keys, items=items) if not value.name and value.cls is dict:
                 outputs = [self.output(item, f"{name}.{k}") for k, item in enumerate(items)]
                 return Output("dict", items=tuple(outputs), value=keys)
             case Tuple(is_passed=True):
@@ -94,7 +95,8 @@ class ResultReader(NestedReader):
                 )
             case (
                 Object() | Function() | Partial() | Super() | Dictionary() | Drawer() | Generator()
-            ):
+                | Slice()
+            ):  # fmt: skip
                 raise Unfit(
                     f"{said(value)} as a result: return numbers, arrays, and new lists and dicts",
                     self.b.place,

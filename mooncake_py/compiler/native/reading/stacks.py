@@ -41,6 +41,7 @@ from mooncake_py.compiler.regions.ir import Alloc, Assign, Const, Count, Expr, G
 __all__ = [
     "appended",
     "form_of",
+    "has_only_ints",
     "item",
     "item_at",
     "made",
@@ -84,6 +85,13 @@ def kinds_in(form: Form) -> Iterator[str]:
     elif form[0] == "tuple":
         for part in form[2]:
             yield from kinds_in(part)
+
+
+def has_only_ints(form: Form) -> bool:
+    """Return True for items that are ints, or tuples of ints."""
+    return form == ("number", "int") or (
+        form[0] == "tuple" and all(part == ("number", "int") for part in form[2])
+    )
 
 
 def started(b: Builder, form: Form) -> Stack:

@@ -143,6 +143,8 @@ class StatementReader(ConsumingReader):
             self.short[counter] = place_of(node)
             if count <= FEW and not has_jump(node.body, LEAVING):
                 self.few[counter] = place_of(node)
+        elif count is None:
+            self.passes[place_of(node)] = minus(high, low) if step > 0 else minus(low, high)
         least, greatest = (low, minus(high, ONE)) if step > 0 else (plus(high, ONE), low)
         runs = Compare(("lt",), (low, high) if step > 0 else (high, low))
         self.enter_loop(node.body, runs, memory_of(over))

@@ -12,7 +12,7 @@ from typing import Generic, NamedTuple, TypeVar
 from mooncake_py.compiler.native.building.values import Value
 from mooncake_py.compiler.regions.ir import Expr
 
-__all__ = ["KEYS", "Frame", "Slot", "Snapshot", "Store", "is_same"]
+__all__ = ["KEYS", "Frame", "Slot", "Snapshot", "Store", "is_same", "slots_called"]
 
 T = TypeVar("T")
 KEYS = "#keys"
@@ -160,6 +160,13 @@ class Frame(MutableMapping[str, T], Generic[T]):
 
     def __len__(self) -> int:
         return sum(slot.owner == self.owner for slot in self.held)
+
+
+def slots_called(own: str) -> Iterator[Slot]:
+    """Yield the slots that may have a name in the region."""
+    for k, sign in enumerate(own):
+        if sign in "_.":
+            yield Slot(own[: k + 1], own[k + 1 :])
 
 
 def is_same(x: Value | None, y: Value | None) -> bool:

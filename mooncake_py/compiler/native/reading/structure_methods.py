@@ -57,7 +57,7 @@ def taking(
 
 def under(r: StructureReader, made: Structure, key: Value) -> Value | None:
     """Return the value under a key, None if there is none."""
-    if key_in(key) is NO_KEY:
+    if dicts.found_key(r, key) is NO_KEY:
         raise Unfit(f"an item of a dict at {said(key)}: use constant keys", r.b.place)
     assert isinstance(made, Dictionary)
     return made.under(key)
@@ -144,7 +144,7 @@ def all_values(r: StructureReader, made: Structure, args: Args) -> Value:
 def copied(r: StructureReader, made: Structure, args: Args) -> Value:
     """Read ``d.copy()`` or ``l.copy()``."""
     if isinstance(made, Dictionary):
-        return r.list_made(Dictionary(made.keys, made.items), r.b.place)
+        return r.list_made(Dictionary(made.keys, made.items, cls=made.cls), r.b.place)
     return r.list_made(Tuple(made.items, True), r.b.place)
 
 
@@ -212,8 +212,9 @@ class StructureMethodReader(StructureReader):
         raise Unfit(f"the method {name} of {said(made)}", self.b.place)
 
     @override
-    def made_dict(self, args: Sequence[Value], given: dict[str, Value]) -> Value:
+    def made_dict(self, cls: type, args: Sequence[Value], given: dict[str, Value]) -> Value:
         found: dict[Any, Value] = {}
         for key, value in pairs_of(self, args, given):
-            dicts.put(self.b, found, key, value)
-        return self.list_made(Dictionary(tuple(found), tuple(found.values())), self.b.place)
+            dicts.put(self, found, key, value)
+        made = Dictionary(tuple(found), tuple(found.values()), cls=cls)
+        return self.list_made(made, self.b.place)

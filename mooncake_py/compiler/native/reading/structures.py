@@ -247,7 +247,7 @@ class StructureReader(AssignmentReader):
         """Bind what stands under a key that is there, or is added."""
         name = made.name
         holder, slot = self.holders[name], self.slot_of(made.name, key)
-        if is_holding(value) and name in referred([value], self.slots.values):
+        if self.is_within(name, value):
             raise Unfit(f"{said(made)} that holds itself", self.b.place)
         self.require_passed_by(slot, value)
         if holder.path:
@@ -257,6 +257,15 @@ class StructureReader(AssignmentReader):
             self.bind(slot, value)
         else:
             self.bind_own(slot, value)
+
+    def is_within(self, name: str, value: Value) -> bool:
+        """Return True for a list or a dict that a value holds, but not by way of objects."""
+        if isinstance(value, Structure) and value.name == name:
+            return True
+        now = self.current(value) if isinstance(value, Structure) else value
+        return isinstance(now, Structure | Partial) and any(
+            self.is_within(name, item) for item in now.items
+        )
 
     def require_passed_by(self, slot: Slot, value: Value) -> None:
         """Raise for an item that a loop around this has yet to come to."""
@@ -308,6 +317,7 @@ class StructureReader(AssignmentReader):
         if found is NO_KEY:
             if isinstance(key, Number):
                 self.unroll(key.e)
+                self.pin(key.e)
             raise Unfit(
                 f"an item of {said(made)} that changes, at {said(key)} that is known only when it "
                 "runs: use an array, or constant keys",
@@ -381,11 +391,6 @@ class StructureReader(AssignmentReader):
 def numbered(keys: Sequence[Any]) -> dict[Any, int]:
     """Return keys with their numbers."""
     return {key: k for k, key in enumerate(keys)}
-
-
-def is_holding(value: Value) -> bool:
-    """Return True for what may hold other things."""
-    return isinstance(value, Object | Structure | Partial | Function)
 
 
 def is_reference(value: Value | None, holders: dict[str, Holder]) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from collections import OrderedDict
 from typing import Any
 
 import numpy as np
@@ -130,3 +131,47 @@ def test_a_key_that_is_not_there_is_the_error_of_the_plain_call(tried: list[bool
     with pytest.raises(KeyError, match="c"):
         value_and_grad(f, 1, compile=True)({"b": 1.0}, X)
     assert bool(tried) == (f in (changed, counted))
+
+
+def ordered(p, x):
+    made = OrderedDict(zip(["a", "b", "c"], x, strict=False))
+    more = OrderedDict(made, d=x[0] * x[1])
+    copied = more.copy()
+    copied["a"] = p["rate"] * copied.pop("b")
+    is_ordered = isinstance(copied, OrderedDict) and type(copied) is not dict
+    scale = 2.0 if is_ordered and type(dict(made)) is dict else 0.0
+    if list(copied) == ["a", "c", "d"]:
+        scale += 1.0
+    return scale * sum(v * k for k, v in enumerate(copied.values(), 1)) + more["b"]
+
+
+def test_ordered_dicts(tried: list[bool]) -> None:
+    p = {"rate": 0.5}
+    value, g = value_and_grad(ordered, (0, 1), compile=True)(p, X)
+    expected, h = value_and_grad(ordered, (0, 1))(p, X)
+    assert_allclose(value, expected, rtol=1e-15)
+    assert_allclose(g[1], h[1])
+    assert_allclose(g[0]["rate"], h[0]["rate"])
+    require_compiled(ordered, tried)
+
+
+def by_order(p, x):
+    """Only as `OrderedDict` compares, and moves."""
+    a, b = OrderedDict(u=1, v=2), OrderedDict(v=2, u=1)
+    b.move_to_end("v")
+    return x[0] * (2.0 if a == b else 3.0)
+
+
+def given_in_order(p, x):
+    return x[0], OrderedDict(a=x[1])
+
+
+@pytest.mark.parametrize("f", [by_order, given_in_order])
+def test_what_only_ordered_dicts_do_runs_plainly(f: Any, tried: list[bool]) -> None:
+    has_aux = f is given_in_order
+    for _ in range(2):
+        found, g = value_and_grad(f, 1, has_aux=has_aux, compile=True)({"b": 1.0}, X)
+        expected, h = value_and_grad(f, 1, has_aux=has_aux)({"b": 1.0}, X)
+        assert_allclose(g, h)
+        assert not has_aux or type(found[1]) is type(expected[1]) is OrderedDict
+    assert not tried
