@@ -79,11 +79,15 @@ class Findings:
         Statements of which one part, a call, may write what other parts read.
     outlasting : set of str
         Variables that are read after the loop that binds them.
+    lasting : set of str
+        Variables of arrays that are.
     counters : set of str or (Place or None, str)
         Attributes of objects that are made within, ints, which are bound again: the statement that
         binds one, and its name.  What objects are called changes with what is found.
     defaulted : set of (type, str)
         Attributes that such objects bind, and of which their class has a value besides.
+    scopes : dict of tuple to str
+        What begins the names of variables, by where a function is called.
     assigned : dict of str to (tuple, Slot)
         Attributes that are assigned: where the object is, and the slot.
     bodies : dict of int to (code, list of stmt)
@@ -115,9 +119,11 @@ class Findings:
         self.compressed: set[Place | None] = set()
         self.written: set[Place | None] = set()
         self.outlasting: set[str] = set()
+        self.lasting: set[str] = set()
         self.counters: set[str | tuple[Place | None, str]] = set()
         self.defaulted: set[tuple[type, str]] = set()
         self.bodies: dict[int, tuple[CodeType, list[ast.stmt]]] = {}
+        self.scopes: dict[tuple[Any, ...], str] = {}
         self.assigned: dict[str, tuple[tuple[int | str, ...], Any]] = {}
 
 

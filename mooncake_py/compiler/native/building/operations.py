@@ -122,7 +122,7 @@ def is_list(v: Value) -> bool:
 def operated(b: Builder, op: str, x: Value, y: Value) -> Value:
     """Return ``x op y`` for an operator of arithmetic, by its name."""
     if isinstance(x, Array) != isinstance(y, Array):
-        x, y = (made_of(b, v) if is_list(v) else v for v in (x, y))
+        x, y = (made_of(b, v) if isinstance(v, Tuple | Cells) else v for v in (x, y))
     if not isinstance(x, Number | Array) or not isinstance(y, Number | Array):
         raise Unfit(f"an arithmetic operator on {said(x, y)}: use numbers and arrays", b.place)
     if isinstance(x, Number) and isinstance(y, Number):

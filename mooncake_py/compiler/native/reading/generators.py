@@ -12,6 +12,7 @@ What is known decides at once.
 from __future__ import annotations
 
 import ast
+import functools
 import math
 from collections import OrderedDict
 from collections.abc import Sequence
@@ -154,12 +155,24 @@ class GeneratorReader(ComprehensionReader):
             if f in (any, all, list):
                 return found
             args = [found, *args[1:]]
+        if f is functools.reduce and len(args) > 1 and not given:
+            return self.reduced(*args, node=node)
         if f in CHOOSING and given:
             return self.chosen(f, args, given, node)
         if f is sorted and len(args) == 1:
             items = self.all_of(self.made_iterable(args[0], node), node)
             return Tuple(self.in_order(items, given, node), is_list=True)
         return super().called(f, args, given, node)
+
+    def reduced(self, f: Value, over: Value, *start: Value, node: ast.Call) -> Value:
+        """Read ``functools.reduce`` of what is known."""
+        items = [*start[:1], *self.starred_items(over, node)]
+        if len(start) > 1 or not items:
+            raise Unfit("`reduce` of nothing, or with more arguments, which raises", place_of(node))
+        found, *others = items
+        for item in others:
+            found = self.applied(f, [self.kept_apart(found), item], {}, node)
+        return found
 
     def chosen(
         self, f: Any, args: Sequence[Value], given: dict[str, Value], node: ast.Call

@@ -63,7 +63,7 @@ class LoopReader(FunctionReader):
         nodes: list[ast.stmt] = [loop.node]
         if not has_return(loop.node):
             nodes = lowered(nodes)
-        scope = Scope(self.callees.met(f), f, nodes, b.fresh("u"), self.slots)
+        scope = Scope(self.callees.met(f), f, nodes, self.scope_name(f.__code__), self.slots)
         scope.local = set(loop.local)
         scope.bindings.update([*types, *loop.results])  # they are bound before, or read afterwards
         self.scope = scope

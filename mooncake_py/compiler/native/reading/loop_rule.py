@@ -8,7 +8,8 @@ from collections.abc import Iterator, Sequence
 from mooncake_py.compiler.native.building.findings import Again
 from mooncake_py.compiler.native.building.values import Array, Number, Unfit, Value
 from mooncake_py.compiler.native.reading.bodies import has_jump, names_bound
-from mooncake_py.compiler.native.reading.branches import LEAVING, BranchReader
+from mooncake_py.compiler.native.reading.branches import LEAVING
+from mooncake_py.compiler.native.reading.lasting import LastingReader
 from mooncake_py.compiler.native.reading.merging import Around, Before
 from mooncake_py.compiler.native.reading.scope import Scope
 from mooncake_py.compiler.native.reading.store import KEYS, Slot, is_same
@@ -17,7 +18,7 @@ from mooncake_py.compiler.regions.ir import Expr, Name
 __all__ = ["LoopRule"]
 
 
-class LoopRule(BranchReader):
+class LoopRule(LastingReader):
     """Enters and leaves loops.
 
     Attributes
@@ -163,9 +164,13 @@ class LoopRule(BranchReader):
         is_named = (
             isinstance(value, Number) and isinstance(value.e, Name) and value.e.name == slot.own
         )
-        if always and is_named and runs is not None:
+        is_array = isinstance(value, Array) and slot.is_variable
+        is_lasting = is_array and value.base == self.lasting_base(slot)
+        if always and (is_named or is_lasting) and runs is not None:
             self.slots.maybe[slot] = runs, *tests
         else:
+            if always and is_array and runs is not None:
+                self.lost.add(slot)
             self.slots.values.pop(slot, None)
 
 

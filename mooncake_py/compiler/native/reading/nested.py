@@ -6,7 +6,9 @@ def g(t): return a * t          g(x) is read where it is called, a in the scope 
 from __future__ import annotations
 
 import ast
+from collections import Counter
 from types import CellType, CodeType, FunctionType
+from typing import Any
 
 from mooncake_py.compiler.native.building.values import (
     Function,
@@ -37,9 +39,23 @@ class NestedReader(GeneratorReader):
     ----------
     recursive : int
         How many calls of functions within themselves were read.
+    entered : Counter
+        How often which function was called from where.
     """
 
     recursive: int
+    entered: Counter[Any]
+
+    def scope_name(self, code: CodeType) -> str:
+        """Return what begins the names of the variables of a call.
+
+        It is the same in each reading, whatever else is read: what is found out has these names.
+        """
+        outer = self.scopes[-1].prefix if self.scopes else ""
+        key = outer, self.b.place, code.co_name, code.co_firstlineno
+        self.entered[key] += 1
+        names = self.findings.scopes
+        return names.setdefault((*key, self.entered[key]), f"u{len(names) + 1}")
 
     def require_shallow(self, code: CodeType) -> None:
         """Raise for calls that are nested too deeply; what ends recursion must be known."""
@@ -84,7 +100,7 @@ class NestedReader(GeneratorReader):
         outer: Scope = made.scope
         body = body_of(made.node)
         f = made.function
-        return Scope(outer.callee, f, body, self.b.fresh("u"), self.slots, outer)  # type: ignore[arg-type]
+        return Scope(outer.callee, f, body, self.scope_name(f.__code__), self.slots, outer)  # type: ignore[arg-type]
 
 
 def body_of(node: Made) -> list[ast.stmt]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import weakref
+from collections import Counter
 from collections.abc import Sequence
 from types import FunctionType, ModuleType
 from typing import Any, NamedTuple
@@ -167,6 +168,7 @@ class FunctionReader(ResultReader):
         self.looked = {}
         self.initial = {}
         self.results = {}
+        self.lost = set()
         self.in_lists = set()
         self.pending = []
         self.own_attributes = set()
@@ -181,6 +183,7 @@ class FunctionReader(ResultReader):
         self.given = set()
         self.known_as: dict[tuple[Callee | int, str, bool], Value] = {}
         self.scopes: list[Scope] = []
+        self.entered = Counter()
         self.recursive = 0
 
     def whole(self, f: FunctionType, types: Sequence[Type], given: Any = None) -> Reading:
@@ -240,7 +243,7 @@ class FunctionReader(ResultReader):
         self.require_shallow(f.__code__)
         if not self.is_readable(named):
             raise Unfit(f"a call of {f.__qualname__}", self.b.place)
-        return Scope(self.callees.met(named), f, self.body_of(f), self.b.fresh("u"), self.slots)
+        return Scope(self.callees.met(named), f, self.body_of(f), self.scope_name(f.__code__), self.slots)
 
     def body_of(self, f: FunctionType) -> list[ast.stmt]:
         """Return the statements of a function, as they were found at first."""

@@ -5,6 +5,8 @@ Each is right in all modes; see `every_way`.
 
 from __future__ import annotations
 
+import functools
+
 import numpy as np
 import pytest
 
@@ -144,8 +146,16 @@ def all_of_them(x, a):
     return np.sum(squares) + any(v > 0.3 for v in sums(x, a)) * a
 
 
+def reduced(x, a):
+    turns = [np.array([[np.cos(t), -np.sin(t)], [np.sin(t), np.cos(t)]]) for t in (x[0], x[1], a)]
+    corner = np.array([x[2], a])
+    corner += (a * x[3], 1.0)
+    m = functools.reduce(np.matmul, turns)
+    return functools.reduce(lambda s, t: s * a + t, (m @ corner)[:2] * (2, a), x[1] ** 2)
+
+
 FUNCTIONS = [
-    left_early, left_by_a_return, written_by_both, of_arrays, recursive, through_another,
+    reduced, left_early, left_by_a_return, written_by_both, of_arrays, recursive, through_another,
     consumed_once, of_methods, all_of_them,
 ]  # fmt: skip
 
