@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
+
 from mooncake_py.compiler.native.building.builder import Builder
 from mooncake_py.compiler.native.building.in_words import said
 from mooncake_py.compiler.native.building.values import (
@@ -75,19 +77,34 @@ def made_of(b: Builder, value: Value | None, kind: str = "") -> Array:
     if isinstance(value, Cells | Stack):
         return made_of(b, value.as_array, kind)
     parts = parts_in(b, value)
-    if not all(isinstance(v, Number) for v in parts):
+    shape = shape_of_numbers(value)
+    if not shape:
         rows = [v if isinstance(v, Array) else made_of(b, v, kind) for v in parts]
         found = joined_along(b, [with_axis(a, 0) for a in rows], 0, kind)
         b.layouts.certain(found)
         return found
+    for _ in shape[1:]:
+        parts = [v for row in parts if isinstance(row, Tuple) for v in row.items]
     kind = kind or kind_of_parts(b, parts)
-    found = b.new((Const(len(parts)),), kind)
-    for k, v in enumerate(parts):
+    found = b.new(tuple(map(Const, shape)), kind)
+    for at, v in zip(np.ndindex(shape), parts, strict=True):
         assert isinstance(v, Number)
         if v.kind != kind and BOOL in (v.kind, kind):
             raise Unfit("an array of bools and numbers: convert the bools first", b.place)
-        b.add(b.stored(found, (Const(k),), as_kind(v.e, v.kind, kind)))
+        b.add(b.stored(found, tuple(map(Const, at)), as_kind(v.e, v.kind, kind)))
+    if len(shape) > 1:
+        b.layouts.certain(found)
     return found
+
+
+def shape_of_numbers(value: Value | None) -> tuple[int, ...]:
+    """Return the shape of numbers in lists of lists of one length, empty for anything else."""
+    if not isinstance(value, Tuple) or not value.items:
+        return ()
+    if all(isinstance(v, Number) for v in value.items):
+        return (len(value.items),)
+    first, *others = [shape_of_numbers(v) for v in value.items]
+    return (len(value.items), *first) if first and all(s == first for s in others) else ()
 
 
 def with_axis(a: Array, axis: int) -> Array:
