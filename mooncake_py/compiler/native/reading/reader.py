@@ -243,7 +243,9 @@ class FunctionReader(ResultReader):
         self.require_shallow(f.__code__)
         if not self.is_readable(named):
             raise Unfit(f"a call of {f.__qualname__}", self.b.place)
-        return Scope(self.callees.met(named), f, self.body_of(f), self.scope_name(f.__code__), self.slots)
+        return Scope(
+            self.callees.met(named), f, self.body_of(f), self.scope_name(f.__code__), self.slots
+        )
 
     def body_of(self, f: FunctionType) -> list[ast.stmt]:
         """Return the statements of a function, as they were found at first."""
