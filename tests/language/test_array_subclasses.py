@@ -19,6 +19,7 @@ from mooncake_py import (
     value_and_grad,
 )
 from tests.support.gradients import Programs, check
+from tests.support.pairs import rotating
 
 pytestmark = pytest.mark.filterwarnings("ignore::PendingDeprecationWarning")
 
@@ -101,8 +102,7 @@ REFUSED_BY_NUMPY = {("masked", "c @ x"), ("masked", "matmul"), ("matrix", "avera
 
 
 @pytest.mark.sampled(2)
-@pytest.mark.parametrize("kind", MEETINGS)
-@pytest.mark.parametrize("name", CONSTANTS)
+@pytest.mark.parametrize(("name", "kind"), rotating(CONSTANTS, MEETINGS))
 def test_active_data_beside_a_subclass(name: str, kind: str) -> None:
     if (name, kind) in REFUSED_BY_NUMPY:
         pytest.skip("is refused by NumPy: the shapes do not match")

@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 
 from mooncake_py import checkpoint, jvp, value_and_grad
+from tests.support.pairs import rotating
 
 VALUES = (1.0, 2.0, 4.0)
 
@@ -162,8 +163,13 @@ def test_calls(name: str, kind: type[Logged]) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("derivative", [in_forward_mode, in_a_checkpoint, in_debug_mode])
-@pytest.mark.parametrize(("name", "kind"), CASES)
+@pytest.mark.parametrize(
+    ("name", "kind", "derivative"),
+    [
+        (*given, derivative)
+        for given, derivative in rotating(CASES, [in_forward_mode, in_a_checkpoint, in_debug_mode])
+    ],
+)
 def test_modes(name: str, kind: type[Logged], derivative: Any) -> None:
     check(derivative, name, kind)
 

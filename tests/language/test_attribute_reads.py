@@ -10,6 +10,7 @@ import pytest
 
 from mooncake_py import value_and_grad
 from mooncake_py.rules.elsewhere import Declaration, _expected
+from tests.support.pairs import rotating
 
 X = np.array([1.0, 2.0, 3.0])
 READS: list[str] = []
@@ -126,8 +127,7 @@ PROGRAMS: list[Callable[[Any, Any], Any]] = [
 
 
 @pytest.mark.plain  # debug mode asks objects for their class, to copy them
-@pytest.mark.parametrize("k", range(len(PROGRAMS)))
-@pytest.mark.parametrize("mode", ["reverse", "forward"])
+@pytest.mark.parametrize(("mode", "k"), rotating(["reverse", "forward"], range(len(PROGRAMS))))
 def test_attributes_are_read_as_often_as_in_a_plain_call(k: int, mode: Any) -> None:
     def program(x: Any) -> Any:
         o = Watched(2.0)

@@ -14,6 +14,7 @@ import pytest
 
 from mooncake_py import checkpoint, value_and_grad, vjp
 from mooncake_py.errors import DerivativeDropError
+from tests.support.pairs import rotating
 
 pytestmark = pytest.mark.without_modes("the modes are those of the test")
 
@@ -186,8 +187,7 @@ FIRST: dict[str, tuple[Callable[[Any], Any], Callable[[Any], Any], list[float]]]
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("mode", MODES)
-@pytest.mark.parametrize("name", FIRST)
+@pytest.mark.parametrize(("name", "mode"), rotating(FIRST, MODES, times=2))
 def test_the_cache_is_that_of_the_plain_call(name: str, mode: str) -> None:
     one, other, gradient = FIRST[name]
     f = cached_twice(one, other)
@@ -207,8 +207,7 @@ REFUSED: dict[str, tuple[Callable[[Any], Any], Callable[[Any], Any]]] = {
 }
 
 
-@pytest.mark.parametrize("mode", MODES)
-@pytest.mark.parametrize("name", REFUSED)
+@pytest.mark.parametrize(("name", "mode"), rotating(REFUSED, MODES, times=2))
 def test_code_that_compares_active_numbers_is_refused(name: str, mode: str) -> None:
     with pytest.raises(DerivativeDropError, match="active numbers in them have been compared"):
         MODES[mode](cached_twice(*REFUSED[name]))

@@ -20,6 +20,7 @@ import numpy as np
 import pytest
 
 from mooncake_py import checkpoint, jvp, value_and_grad
+from tests.support.pairs import rotating
 
 X = np.array([0.7, 1.3, 2.1])
 
@@ -134,8 +135,7 @@ def agrees(f: Callable[[Any], Any]) -> None:
         np.testing.assert_allclose(jvp(g, (X,), (np.ones(3),))[1], sum(slopes), rtol=1e-5)
 
 
-@pytest.mark.parametrize("name", CONSUMERS)
-@pytest.mark.parametrize("source", STREAMS, ids=lambda f: f.__name__)
+@pytest.mark.parametrize(("source", "name"), rotating(STREAMS, CONSUMERS, times=2))
 def test_a_stream_is_where_python_leaves_it(source: Any, name: str) -> None:
     consume = CONSUMERS[name]
 

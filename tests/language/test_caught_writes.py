@@ -13,6 +13,7 @@ from numpy.testing import assert_allclose
 
 from mooncake_py import checkpoint, grad, hvp, jacobian, jvp, value_and_grad
 from tests.support.gradients import check
+from tests.support.pairs import pairwise, rotating
 
 ZERO = np.array([4.0, 0.0])
 HUGE = np.array([1.0, 1e307])
@@ -197,16 +198,15 @@ WAYS = {
 
 
 @pytest.mark.without_modes("the setting is that of the test")
-@pytest.mark.parametrize("setting", SETTINGS)
-@pytest.mark.parametrize("write", IN_FULL, ids=lambda f: f.__name__)
+@pytest.mark.parametrize(("write", "setting"), rotating(IN_FULL, SETTINGS, times=2))
 def test_what_was_written_in_full_has_its_derivative(write, setting):
     check(caught(write, SETTINGS[setting]), POINT.copy())
 
 
 @pytest.mark.sampled(4)
-@pytest.mark.parametrize("way", WAYS)
-@pytest.mark.parametrize("setting", ["errstate", "warnings"])
-@pytest.mark.parametrize("write", IN_FULL, ids=lambda f: f.__name__)
+@pytest.mark.parametrize(
+    ("write", "setting", "way"), pairwise(IN_FULL, ["errstate", "warnings"], WAYS)
+)
 @pytest.mark.plain
 def test_what_was_written_in_full_has_its_derivative_in_every_way(write, setting, way):
     f = caught(write, SETTINGS[setting])
@@ -255,9 +255,10 @@ def adds_by_mask(y, x):
     y[y > 0] += x * np.array([1.0, 1.7e308])
 
 
-@pytest.mark.parametrize("setting", ["errstate", "warnings"])
-@pytest.mark.parametrize("write", [masks_of_slices, adds_by_mask], ids=lambda f: f.__name__)
-@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize(
+    ("way", "write", "setting"),
+    pairwise(WAYS, [masks_of_slices, adds_by_mask], ["errstate", "warnings"]),
+)
 @pytest.mark.plain
 def test_what_a_mask_picks_is_not_written(way, write, setting):
     f = caught(write, SETTINGS[setting])

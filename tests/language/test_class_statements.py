@@ -18,6 +18,7 @@ import pytest
 from mooncake_py import errors, grad, value_and_grad
 from tests.support.gradients import check
 from tests.support.hooks import HOOKS, Scenario, X, check_all_modes, check_gradient
+from tests.support.pairs import rotating
 
 scenarios: list[Scenario] = []
 
@@ -268,14 +269,12 @@ def classes_within_hooks(x, hook):
     return A.rate * A.inner.rate * len(Base.made)
 
 
-@pytest.mark.parametrize("hook", HOOKS)
-@pytest.mark.parametrize("f", scenarios, ids=lambda f: f.__name__)
+@pytest.mark.parametrize(("f", "hook"), rotating(scenarios, HOOKS))
 def test_gradients(f: Scenario, hook: Any) -> None:
     check_gradient(hook(f))
 
 
-@pytest.mark.parametrize("hook", HOOKS)
-@pytest.mark.parametrize("f", scenarios, ids=lambda f: f.__name__)
+@pytest.mark.parametrize(("f", "hook"), rotating(scenarios, HOOKS))
 def test_all_modes(f: Scenario, hook: Any) -> None:
     check_all_modes(hook(f))
 

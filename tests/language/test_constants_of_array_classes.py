@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from mooncake_py import checkpoint, jvp, value_and_grad
+from tests.support.pairs import rotating
 
 pytestmark = pytest.mark.without_modes("the modes are tried here")
 
@@ -73,8 +74,7 @@ MODES: dict[str, Callable[[Any, Any], Any]] = {
 }
 
 
-@pytest.mark.parametrize("mode", MODES)
-@pytest.mark.parametrize("cls", CLASSES)
+@pytest.mark.parametrize(("cls", "mode"), rotating(CLASSES, MODES, times=2))
 def test_what_methods_of_constants_change(cls: Any, mode: str) -> None:
     a, wrong = CONSTANTS[cls], []
     for name, use in USES.items():

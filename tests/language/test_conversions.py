@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from mooncake_py import MissingRuleError, jvp, value_and_grad
+from tests.support.pairs import rotating
 
 X = np.array([1.3, 0.7, 2.1])
 Y = np.array([2.0, 0.3, -1.0])
@@ -64,8 +65,9 @@ def check(f: Callable[[Any], Any]) -> None:
 
 
 @pytest.mark.filterwarnings("ignore:__array__ implementation doesn't accept a copy:Warning")
-@pytest.mark.parametrize("kind", [Giving, Copying, Older, Scaled])
-@pytest.mark.parametrize("name", CONVERSIONS)
+@pytest.mark.parametrize(
+    ("name", "kind"), rotating(CONVERSIONS, [Giving, Copying, Older, Scaled], times=2)
+)
 def test_array_methods_are_asked_as_by_numpy(name: str, kind: type[Held]) -> None:
     def f(x: Any) -> Any:
         z = x * 1.0
@@ -95,22 +97,24 @@ class Sub(np.ndarray):
 
 
 @pytest.mark.parametrize(
-    "make",
-    [
-        Copying,
-        Samples,
-        Measured,
-        lambda x: [x],
-        lambda x: (x, x),
-        lambda x: [x[0], x[1] * x[2]],
-        lambda x: deque([x[0], x[1]]),
-        lambda x: [x[:1].reshape(())],
-        lambda x: [x, [1.0, 2.0, 3.0]],
-        lambda x: [x.view(Sub)],
-        lambda x: [np.ma.masked_greater(x, 2.0)],
-    ],
+    ("number", "make"),
+    rotating(
+        [np.float64, np.longdouble, np.complex128],
+        [
+            Copying,
+            Samples,
+            Measured,
+            lambda x: [x],
+            lambda x: (x, x),
+            lambda x: [x[0], x[1] * x[2]],
+            lambda x: deque([x[0], x[1]]),
+            lambda x: [x[:1].reshape(())],
+            lambda x: [x, [1.0, 2.0, 3.0]],
+            lambda x: [x.view(Sub)],
+            lambda x: [np.ma.masked_greater(x, 2.0)],
+        ],
+    ),
 )
-@pytest.mark.parametrize("number", [np.float64, np.longdouble, np.complex128])
 def test_types_of_numbers_make_arrays(number: Any, make: Callable[[Any], Any]) -> None:
     check(lambda x: np.sum(np.square(number(make(x * 1.0)))).real)
 

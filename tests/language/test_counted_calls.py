@@ -27,6 +27,7 @@ from mooncake_py import (
 )
 from mooncake_py.coverage import refusals
 from tests.support.counted import BASES, Box, Key, calls, subclass_of
+from tests.support.pairs import rotating
 
 pytestmark = [
     pytest.mark.without_modes("the modes are tried here"),
@@ -188,8 +189,7 @@ def without_keys(counts: Any) -> dict[str, int]:
 
 
 @pytest.mark.sampled(9)
-@pytest.mark.parametrize("mode", EACH_MODE)
-@pytest.mark.parametrize("name", PROGRAMS)
+@pytest.mark.parametrize(("name", "mode"), rotating(PROGRAMS, EACH_MODE, times=2))
 def test_special_methods_are_called_as_often_as_in_the_plain_call(name: str, mode: str) -> None:
     f, x = PROGRAMS[name]
     derivative, runs = MODES[mode]

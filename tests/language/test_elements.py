@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 from mooncake_py import grad, jvp, value_and_grad
+from tests.support.pairs import rotating
 
 X = np.array([1.7, 2.3, 0.4])
 
@@ -108,8 +109,7 @@ def check(use: Any, make: Any) -> None:
 
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
-@pytest.mark.parametrize("kind", VALUES)
-@pytest.mark.parametrize("use", USES)
+@pytest.mark.parametrize(("use", "kind"), rotating(USES, VALUES, times=2))
 def test_elements_store_numbers(use: str, kind: str) -> None:
     check(USES[use], VALUES[kind])
 

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from mooncake_py import checkpoint, jvp, value_and_grad, vjp
+from tests.support.pairs import rotating
 
 X = np.array([2.1, 0.7])
 PROGRAMS: dict[str, Callable[[Any], Any]] = {
@@ -97,8 +98,7 @@ MODES: dict[str, Callable[..., Any]] = {
 
 
 @pytest.mark.without_modes("the modes are those of the test")
-@pytest.mark.parametrize("mode", MODES)
-@pytest.mark.parametrize("name", PROGRAMS)
+@pytest.mark.parametrize(("name", "mode"), rotating(PROGRAMS, MODES, times=2))
 def test_the_text_is_that_of_the_plain_call(name: str, mode: str) -> None:
     run = PROGRAMS[name]
     for kind in KINDS.values():
@@ -129,8 +129,10 @@ READ_ONLY: dict[str, Callable[[Any], Any]] = {
 
 
 @pytest.mark.without_modes("the modes are those of the test")
-@pytest.mark.parametrize("mode", ["reverse", "forward", "debug", "vjp", "jvp", "checkpoint"])
-@pytest.mark.parametrize("name", READ_ONLY)
+@pytest.mark.parametrize(
+    ("name", "mode"),
+    rotating(READ_ONLY, ["reverse", "forward", "debug", "vjp", "jvp", "checkpoint"], times=2),
+)
 def test_read_only_arrays_raise_what_numpy_raises(
     name: str, mode: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -13,6 +13,7 @@ from mooncake_py import checkpoint, grad, jvp, value_and_grad, vjp
 from mooncake_py.language import heaps
 from mooncake_py.modes.reverse.context import ReverseContext
 from mooncake_py.runtime.sites import DECLINED
+from tests.support.pairs import rotating
 
 MAKERS = {
     "numbers": lambda x, k: x * ((k * 7919) % 101) - k,
@@ -50,8 +51,7 @@ MODES = {
 }
 
 
-@pytest.mark.parametrize("mode", MODES)
-@pytest.mark.parametrize("kind", MAKERS)
+@pytest.mark.parametrize(("kind", "mode"), rotating(MAKERS, MODES, times=2))
 def test_lists_and_derivatives_are_those_of_heapq(kind: str, mode: str) -> None:
     kept: list[Any] = []
     given = [MAKERS[kind](0.7, k) for k in range(5)]

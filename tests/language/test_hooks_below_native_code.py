@@ -17,6 +17,7 @@ import pytest
 
 from mooncake_py import grad
 from tests.support.hooks import HOOKS, Scenario, X, check_all_modes, check_gradient
+from tests.support.pairs import rotating
 
 scenarios: list[Any] = []
 
@@ -241,14 +242,12 @@ def name(f: Scenario) -> str:
     return f.__name__
 
 
-@pytest.mark.parametrize("hook", HOOKS)
-@pytest.mark.parametrize("f", scenarios, ids=name)
+@pytest.mark.parametrize(("f", "hook"), rotating(scenarios, HOOKS))
 def test_gradients(f: Scenario, hook: Any) -> None:
     check_gradient(hook(f))
 
 
-@pytest.mark.parametrize("hook", HOOKS)
-@pytest.mark.parametrize("f", scenarios, ids=name)
+@pytest.mark.parametrize(("f", "hook"), rotating(scenarios, HOOKS))
 def test_all_modes(f: Scenario, hook: Any) -> None:
     check_all_modes(hook(f))
 

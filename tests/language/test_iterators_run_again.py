@@ -17,6 +17,7 @@ import pytest
 
 from mooncake_py import MooncakeError, checkpoint, checkpointed, grad, hvp, jvp, value_and_grad, vjp
 from mooncake_py.language.moved import Again, Given, Known, Moved
+from tests.support.pairs import pairwise, rotating
 
 pytestmark = pytest.mark.without_modes("the modes are tried here")
 
@@ -64,8 +65,7 @@ def of_several_directions(f: Any, x: Any) -> Any:
 WAYS = of_checkpoint, of_vjp, of_several_directions
 
 
-@pytest.mark.parametrize("way", WAYS)
-@pytest.mark.parametrize("make", MAKE.values(), ids=MAKE)
+@pytest.mark.parametrize(("make", "way"), rotating(MAKE.values(), WAYS, times=2))
 def test_constants(make: Any, way: Any) -> None:
     def f(x: Any) -> Any:
         total = next(it) * x[0] + sum(itertools.islice(it, 2)) * x[1]
@@ -308,9 +308,14 @@ def slopes_of(f: Any, x: Any) -> Any:
     return [(f(x + 1e-6 * v) - f(x - 1e-6 * v)) / 2e-6 for v in DIRECTIONS]
 
 
-@pytest.mark.parametrize("program", [p for p in PROGRAMS if p is not two_inner_gradients])
-@pytest.mark.parametrize("equal", [False, True])
-@pytest.mark.parametrize("name", ["list", "array", "cycle", "accumulate", "generator", "pairs"])
+@pytest.mark.parametrize(
+    ("name", "equal", "program"),
+    pairwise(
+        ["list", "array", "cycle", "accumulate", "generator", "pairs"],
+        [False, True],
+        [p for p in PROGRAMS if p is not two_inner_gradients],
+    ),
+)
 def test_items_of_the_first_run(name: str, equal: bool, program: Any) -> None:
     check_items(name, equal, program, [by_gradient])
 
@@ -324,9 +329,9 @@ def by_gradient(f: Any) -> Any:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("program", PROGRAMS)
-@pytest.mark.parametrize("equal", [False, True])
-@pytest.mark.parametrize("name", [*MADE, *MADE_BY_ITERTOOLS])
+@pytest.mark.parametrize(
+    ("name", "equal", "program"), pairwise([*MADE, *MADE_BY_ITERTOOLS], [False, True], PROGRAMS)
+)
 def test_items_of_the_first_run_in_all_modes(name: str, equal: bool, program: Any) -> None:
     def along(f: Any) -> Any:
         return lambda x: (f(x), [jvp(f, (x,), (v,))[1] for v in DIRECTIONS])

@@ -9,6 +9,7 @@ import pytest
 
 from mooncake_py import MooncakeError, grad, jvp, value_and_grad
 from tests.support.gradients import Program
+from tests.support.pairs import rotating
 
 X = np.array([0.7, 1.3, 1.9])
 TRUTHS = [True, False, True]
@@ -103,8 +104,7 @@ REFUSED = {
 }
 
 
-@pytest.mark.parametrize("f", FUNCTIONS)
-@pytest.mark.parametrize("mask", MASKS.values(), ids=MASKS)
+@pytest.mark.parametrize(("mask", "f"), rotating(MASKS.values(), FUNCTIONS, times=2))
 def test_masks(f: Any, mask: Any) -> None:
     def program(x):
         return f(x, mask)
@@ -120,8 +120,7 @@ def test_masks(f: Any, mask: Any) -> None:
     np.testing.assert_allclose(jvp(program, (X,), (dx,))[1], expected, rtol=1e-12, atol=1e-12)
 
 
-@pytest.mark.parametrize("f", FUNCTIONS)
-@pytest.mark.parametrize("mask", REFUSED.values(), ids=REFUSED)
+@pytest.mark.parametrize(("mask", "f"), rotating(REFUSED.values(), FUNCTIONS, times=2))
 def test_what_is_no_mask_raises_what_numpy_raises(f: Any, mask: Any) -> None:
     with pytest.raises(TypeError) as plain:
         f(X, mask)

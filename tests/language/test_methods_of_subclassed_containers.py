@@ -16,6 +16,7 @@ import numpy as np
 import pytest
 
 from mooncake_py import jvp, value_and_grad
+from tests.support.pairs import rotating
 
 X = np.array([3.0, 2.0, 5.0])
 NAMES = """
@@ -68,8 +69,7 @@ def hooked(base: Any, hook: Callable[[], Any]) -> Any:
     return type("Hooked", (base,), names)
 
 
-@pytest.mark.parametrize("use", USES.values(), ids=USES)
-@pytest.mark.parametrize("base", BASES, ids=lambda base: base.__name__)
+@pytest.mark.parametrize(("base", "use"), rotating(BASES, USES.values(), times=2))
 def test_calls_of_methods(base: Any, use: Callable[[Any], Any]) -> None:
     def f(x: Any) -> Any:
         total = [0.0, False]

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from mooncake_py import grad, jvp
+from tests.support.pairs import rotating
 
 
 class Odd:
@@ -60,8 +61,9 @@ def made(x: Any, value: Any) -> Any:
 VALUES = [np.bool_(True), np.float64(1.5), np.array([1.0]), 2.5, 1j, range(2)]
 
 
-@pytest.mark.parametrize("f", [truth, index, text, iterated, made])
-@pytest.mark.parametrize("value", VALUES, ids=lambda value: type(value).__name__)
+@pytest.mark.parametrize(
+    ("value", "f"), rotating(VALUES, [truth, index, text, iterated, made], times=2)
+)
 def test_error_is_that_of_python(f: Any, value: Any) -> None:
     if f is made and isinstance(value, range):
         return

@@ -16,6 +16,7 @@ from mooncake_py import (
     vjp,
 )
 from mooncake_py.coverage import refusals
+from tests.support.pairs import rotating
 
 pytestmark = pytest.mark.without_modes("the modes are tried here")
 
@@ -84,8 +85,7 @@ MODES = {
 
 
 @pytest.mark.filterwarnings("ignore::mooncake_py.MooncakeWarning")
-@pytest.mark.parametrize("mode", MODES)
-@pytest.mark.parametrize("f", FUNCTIONS, ids=lambda f: f.__name__)
+@pytest.mark.parametrize(("f", "mode"), rotating(FUNCTIONS, MODES, times=2))
 def test_only_what_is_reached_is_refused(f, mode):
     assert MODES[mode](lambda x: f(x, False)) == 6.0
     with pytest.raises(UnsupportedSyntaxError, match="cannot be differentiated") as caught:

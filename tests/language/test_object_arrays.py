@@ -22,6 +22,7 @@ from mooncake_py import (
     value_and_grad,
 )  # fmt: skip
 from tests.support.gradients import Program, Programs
+from tests.support.pairs import rotating
 
 programs = Programs()
 X = np.array([0.3, -1.2, 0.7])
@@ -363,15 +364,33 @@ def test_a_number_of_numpy_is_stored_as_it_is(index: Any, kind: Any) -> None:
     assert_types_of_the_plain_call(f)
 
 
-@pytest.mark.parametrize("operand", [
-    np.float64(2.0), np.float32(2.0), np.int64(2), np.True_, 2.0, [np.float64(2.0)] * 2,
-    np.array(2.0), np.array([2.0, 1.0]),
-    lambda x: x[0], lambda x: np.float64(x[1]), lambda x: x, lambda x: [x[0], x[1]],
-    lambda x: (x[0], 2),
-])  # fmt: skip
-@pytest.mark.parametrize("operation", [
-    lambda a, v: a * v, lambda a, v: v + a, np.subtract, operator.iadd,
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("operation", "operand"),
+    rotating(
+        [
+            lambda a, v: a * v,
+            lambda a, v: v + a,
+            np.subtract,
+            operator.iadd,
+        ],
+        [
+            np.float64(2.0),
+            np.float32(2.0),
+            np.int64(2),
+            np.True_,
+            2.0,
+            [np.float64(2.0)] * 2,
+            np.array(2.0),
+            np.array([2.0, 1.0]),
+            lambda x: x[0],
+            lambda x: np.float64(x[1]),
+            lambda x: x,
+            lambda x: [x[0], x[1]],
+            lambda x: (x[0], 2),
+        ],
+        times=2,
+    ),
+)
 def test_numbers_of_numpy_are_those_of_python_as_operands(operand: Any, operation: Any) -> None:
     """A float32 beside a float64 would become one."""
 

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from mooncake_py import grad, jvp
+from tests.support.pairs import rotating
 
 MASK = np.array([True, False, True])
 
@@ -55,8 +56,7 @@ MADE = {
 # fmt: on
 
 
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
-@pytest.mark.parametrize("name", MADE)
+@pytest.mark.parametrize(("name", "dtype"), rotating(MADE, [np.float32, np.float64]))
 def test_types_of_elements(name: str, dtype: Any) -> None:
     x = np.arange(3).astype(dtype) + 1
 

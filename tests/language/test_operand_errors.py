@@ -12,6 +12,7 @@ import pytest
 
 from mooncake_py import grad
 from mooncake_py.runtime.operators import BINARY
+from tests.support.pairs import pairwise
 
 NAMES = [name.rstrip("_") for name in BINARY]
 
@@ -90,15 +91,24 @@ def change_an_attribute(x, other):
     return x
 
 
-@pytest.mark.parametrize("x", [1.5, np.float64(1.5)], ids=repr)
-@pytest.mark.parametrize("other", [None, Refusing(), Bare(), {}], ids=lambda v: type(v).__name__)
 @pytest.mark.parametrize(
-    "f",
-    [
-        add, raise_to, add_in_place, add_to_other, raise_in_place, subtract_in_a_loop,
-        change_an_item, change_an_element, change_an_attribute,
-    ],
-)  # fmt: skip
+    ("f", "other", "x"),
+    pairwise(
+        [
+            add,
+            raise_to,
+            add_in_place,
+            add_to_other,
+            raise_in_place,
+            subtract_in_a_loop,
+            change_an_item,
+            change_an_element,
+            change_an_attribute,
+        ],
+        [None, Refusing(), Bare(), {}],
+        [1.5, np.float64(1.5)],
+    ),
+)
 def test_operands_are_named_as_in_the_plain_call(f, other, x):
     require_same(f, x, other)
 

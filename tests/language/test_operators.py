@@ -16,6 +16,7 @@ import pytest
 
 from mooncake_py import MooncakeError, grad, jvp, value_and_grad
 from tests.support.operator_classes import ACTIVES, OPERANDS, measured, note
+from tests.support.pairs import rotating
 
 
 def iadd(a: Any, b: Any) -> Any:
@@ -228,8 +229,15 @@ EXPECTED: list[tuple[Any, Any, Any]] = [
 ]
 
 
-@pytest.mark.parametrize("options", [{}, {"debug": True}, {"compile": True}, {"mode": "forward"}])
-@pytest.mark.parametrize(("f", "x", "expected"), EXPECTED)
+@pytest.mark.parametrize(
+    ("f", "x", "expected", "options"),
+    [
+        (*given, options)
+        for given, options in rotating(
+            EXPECTED, [{}, {"debug": True}, {"compile": True}, {"mode": "forward"}], times=2
+        )
+    ],
+)
 def test_methods_that_run(f: Any, x: Any, expected: Any, options: Any) -> None:
     np.testing.assert_allclose(grad(f, **options)(x), expected, rtol=1e-12)
 

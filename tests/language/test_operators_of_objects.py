@@ -14,6 +14,7 @@ import pytest
 from mooncake_py import grad, jvp, value_and_grad
 from mooncake_py.errors import MissingRuleError, MooncakeError
 from tests.support.gradients import Program, Programs
+from tests.support.pairs import pairwise
 
 programs = Programs()
 
@@ -259,16 +260,18 @@ def moment(v):
     return (now - start).total_seconds()
 
 
-@pytest.mark.parametrize("mode", ["reverse", "forward"])
-@pytest.mark.parametrize("v", [0.4, np.array(0.4), np.float64(0.4)], ids=repr)
 @pytest.mark.parametrize(
-    "f",
-    [
-        lambda v: (SPAN * v).total_seconds(),
-        lambda v: (v * SPAN).total_seconds(),
-        lambda v: (SPAN / v).total_seconds(),
-        moment,
-    ],
+    ("f", "v", "mode"),
+    pairwise(
+        [
+            lambda v: (SPAN * v).total_seconds(),
+            lambda v: (v * SPAN).total_seconds(),
+            lambda v: (SPAN / v).total_seconds(),
+            moment,
+        ],
+        [0.4, np.array(0.4), np.float64(0.4)],
+        ["reverse", "forward"],
+    ),
 )
 def test_spans_of_time_of_active_numbers_are_refused(f, v, mode):
     f(v)

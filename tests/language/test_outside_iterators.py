@@ -12,6 +12,7 @@ import pytest
 from mooncake_py import grad, jvp, value_and_grad
 from mooncake_py.errors import DerivativeDropError
 from mooncake_py.language.outside_iterators import vectors_of
+from tests.support.pairs import rotating
 
 pytestmark = pytest.mark.without_modes("the modes are those of the test")
 
@@ -75,8 +76,9 @@ def taken_by_islice(it: Any) -> Any:
     return number_in(item)
 
 
-@pytest.mark.parametrize("take", [taken_by_next, taken_by_loop, taken_by_islice])
-@pytest.mark.parametrize("name", MAKE)
+@pytest.mark.parametrize(
+    ("name", "take"), rotating(MAKE, [taken_by_next, taken_by_loop, taken_by_islice])
+)
 def test_the_elements_are_those_of_the_call(name, take):
     def run(way: Any) -> tuple[Any, Any]:
         a = np.ones(3)

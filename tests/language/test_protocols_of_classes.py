@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from mooncake_py import grad, value_and_grad, vjp
+from tests.support.pairs import rotating
 
 X = np.array([0.7, 1.3])
 
@@ -104,8 +105,9 @@ BOUND = {
 
 
 @pytest.mark.filterwarnings("ignore:functools.partial will be:FutureWarning")
-@pytest.mark.parametrize("name", BOUND)
-@pytest.mark.parametrize("options", [{}, {"debug": True}, {"mode": "forward"}])
+@pytest.mark.parametrize(
+    ("options", "name"), rotating([{}, {"debug": True}, {"mode": "forward"}], BOUND)
+)
 def test_descriptors_are_bound_to_the_instance(name, options):
     f = BOUND[name]
     value, gradient = value_and_grad(f, **options)(X)
@@ -197,8 +199,9 @@ def outcome(f, x):
         return type(error), str(error).partition("\n")[0]
 
 
-@pytest.mark.parametrize("way", LISTING)
-@pytest.mark.parametrize("kind", [Lazy, Unloaded, Hinted, Unknown, Odd])
+@pytest.mark.parametrize(
+    ("kind", "way"), rotating([Lazy, Unloaded, Hinted, Unknown, Odd], LISTING, times=2)
+)
 def test_lengths_are_asked_for_as_by_python(way, kind):
     def f(x):
         o = kind(x)

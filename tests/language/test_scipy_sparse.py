@@ -10,6 +10,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from mooncake_py import MissingRuleError, SolverError, grad, value_and_grad
 from tests.support.gradients import check
+from tests.support.pairs import pairwise
 
 sparse = pytest.importorskip("scipy.sparse")
 linalg = pytest.importorskip("scipy.sparse.linalg")
@@ -36,9 +37,9 @@ USES = {
 
 
 @pytest.mark.sampled(2)
-@pytest.mark.parametrize("kind", ["array", "matrix"])
-@pytest.mark.parametrize("form", ["csr", "csc", "coo", "dia"])
-@pytest.mark.parametrize("use", USES)
+@pytest.mark.parametrize(
+    ("use", "form", "kind"), pairwise(USES, ["csr", "csc", "coo", "dia"], ["array", "matrix"])
+)
 def test_gradient(use: str, form: str, kind: str) -> None:
     a = getattr(sparse, f"{form}_{kind}")(DENSE)
     check(lambda x: USES[use](a, x), X)

@@ -11,6 +11,7 @@ from numpy.testing import assert_allclose
 
 from mooncake_py import grad, jvp
 from tests.support.gradients import check
+from tests.support.pairs import rotating
 
 X = np.array([0.7, 1.3])
 
@@ -127,8 +128,9 @@ WITHOUT_DERIVATIVE = {
 }
 
 
-@pytest.mark.parametrize("name", WITHOUT_DERIVATIVE)
-@pytest.mark.parametrize("make", [Own, Column, Passing, tuple])
+@pytest.mark.parametrize(
+    ("make", "name"), rotating([Own, Column, Passing, tuple], WITHOUT_DERIVATIVE, times=2)
+)
 def test_functions_without_a_derivative(make: Any, name: str) -> None:
     def f(x: Any) -> Any:
         return x[0] * (1.0 + WITHOUT_DERIVATIVE[name](make([x[0], x[1]])))

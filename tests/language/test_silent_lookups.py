@@ -14,6 +14,7 @@ from numpy import ndarray
 from mooncake_py import checkpoint, grad, hessian, hvp, ignore_derivatives, jvp, value_and_grad, vjp
 from mooncake_py.errors import DerivativeDropError
 from mooncake_py.rules import elsewhere
+from tests.support.pairs import rotating
 
 X = np.array([0.7, 1.3])
 ASKED: list[str] = []
@@ -87,8 +88,7 @@ def plain_slope(f: Callable[[Any], Any]) -> ndarray:
     return np.array([(f(X + 1e-6 * e) - f(X - 1e-6 * e)) / 2e-6 for e in np.eye(2)])
 
 
-@pytest.mark.parametrize("mode", MODES)
-@pytest.mark.parametrize("name", PROGRAMS)
+@pytest.mark.parametrize(("name", "mode"), rotating(PROGRAMS, MODES, times=2))
 def test_no_special_method_runs_that_the_program_does_not_run(name: str, mode: str) -> None:
     f = PROGRAMS[name]
     if mode == "compile":
@@ -148,8 +148,7 @@ HOOKS: dict[str, Callable[..., Any]] = {
 }
 
 
-@pytest.mark.parametrize("mode", MODES)
-@pytest.mark.parametrize("hook", HOOKS)
+@pytest.mark.parametrize(("hook", "mode"), rotating(HOOKS, MODES, times=2))
 def test_classes_that_note_who_looks_them_up_are_refused(hook: str, mode: str) -> None:
     if mode == "compile":
         pytest.importorskip("llvmlite")

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from mooncake_py import MooncakeError, grad, jvp, value_and_grad
+from tests.support.pairs import rotating
 
 
 class Pair:
@@ -79,8 +80,7 @@ def outcome(run):
         return error
 
 
-@pytest.mark.parametrize("base", BASES)
-@pytest.mark.parametrize("name", USES)
+@pytest.mark.parametrize(("name", "base"), rotating(USES, BASES, times=2))
 def test_special_methods_of_any_kind(name, base):
     kind, args = BASES[base]
     for value, use in itertools.product(VALUES.values(), USES[name]):

@@ -16,6 +16,7 @@ import pytest
 
 from mooncake_py import MooncakeError, checkpoint, grad, jacobian, jvp, value_and_grad, vjp
 from mooncake_py.language import held, unfinished
+from tests.support.pairs import rotating
 
 log: list[float] = []
 
@@ -260,16 +261,12 @@ def only_references_count() -> Iterator[None]:
     log.clear()
 
 
-OFTEN = "reverse", "two directions", "checkpoint"
-CASES = [
-    pytest.param(f, mode, marks=[] if mode in OFTEN or f is temporary else pytest.mark.slow)
-    for f in PROGRAMS
-    for mode in MODES
-]
-
-
 @pytest.mark.without_modes("values depend on the log of the test")
-@pytest.mark.parametrize(("f", "mode"), CASES, ids=lambda part: getattr(part, "__name__", part))
+@pytest.mark.parametrize(
+    ("f", "mode"),
+    rotating(PROGRAMS, MODES, times=2),
+    ids=lambda part: getattr(part, "__name__", part),
+)
 def test_it_is_closed_at_once(f: Any, mode: str) -> None:
     y = f(1.3)
     log.clear()
