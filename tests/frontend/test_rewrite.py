@@ -19,6 +19,7 @@ from mooncake_py.frontend.load import derive, instantiate, show_source
 from tests.frontend import cases, programs
 from tests.frontend.all_programs import CASES, FILES
 from tests.frontend.native_context import BINARY, INPLACE, NativeContext
+from tests.support.pairs import rotating
 
 
 def plain(value: Any) -> Any:
@@ -66,8 +67,10 @@ def outcome(call: Callable[..., Any], args: tuple[Any, ...]) -> tuple[Any, ...]:
 IDS = [f"{function.__name__}-{k}" for k, (function, _) in enumerate(CASES)]
 
 
-@pytest.mark.parametrize("within", [(), FILES], ids=["outermost", "all-calls"])
-@pytest.mark.parametrize(("function", "args"), CASES, ids=IDS)
+@pytest.mark.parametrize(
+    ("function", "args", "within"),
+    [(*given, within) for given, within in rotating(CASES, [(), FILES])],
+)
 def test_rewritten_program_equals_original(function, args, within):
     context = NativeContext(within)
     expected = outcome(function, args)

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from mooncake_py import grad, jvp
+from tests.support.pairs import rotating
 
 X = np.arange(16.0).reshape(4, 4) + 0.5
 
@@ -83,8 +84,7 @@ WAYS = {
 }
 
 
-@pytest.mark.parametrize("way", WAYS)
-@pytest.mark.parametrize("write", WRITES)
+@pytest.mark.parametrize(("write", "way"), rotating(WRITES, WAYS, times=2))
 def test_what_numpy_refuses_is_raised_in_its_words(write: Any, way: str) -> None:
     def program(x: Any) -> Any:
         write(x)

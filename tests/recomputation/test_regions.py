@@ -15,6 +15,7 @@ from mooncake_py.compiler.sites.elsewhere import Elsewhere
 from mooncake_py.compiler.sites.tried import TriedLoop
 from mooncake_py.recomputation.replay import Replay
 from tests.support.gradients import Program, Programs
+from tests.support.pairs import rotating
 
 programs = Programs()
 X = np.array([0.7, -1.2, 0.8, 1.9, -0.4])
@@ -148,8 +149,7 @@ PARITIES = {
 
 @pytest.mark.sampled(3)
 @pytest.mark.without_modes("regions run in some of the runs")
-@pytest.mark.parametrize("parity", PARITIES.values(), ids=PARITIES)
-@pytest.mark.parametrize("program", programs, ids=str)
+@pytest.mark.parametrize(("program", "parity"), rotating(programs, PARITIES.values(), times=2))
 def test_each_run_may_take_its_own_way(
     program: Program, parity: list[bool], monkeypatch: pytest.MonkeyPatch
 ) -> None:

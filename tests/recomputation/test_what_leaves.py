@@ -9,6 +9,7 @@ import pytest
 
 from mooncake_py import checkpoint, checkpointed, grad, value_and_grad, vjp
 from tests.support.carriers import CARRIERS, Kept, read_from
+from tests.support.pairs import rotating
 
 X = np.array([2.0, 3.0])
 
@@ -53,8 +54,7 @@ def within(make: Any, v: Any) -> Any:
 WAYS = [returned, stored, bound, carried, within]
 
 
-@pytest.mark.parametrize("way", WAYS, ids=lambda w: w.__name__)
-@pytest.mark.parametrize("name", CARRIERS)
+@pytest.mark.parametrize(("name", "way"), rotating(CARRIERS, WAYS, times=2))
 def test_carriers_keep_their_derivative(name: str, way: Any) -> None:
     np.testing.assert_allclose(grad(read_from(name, way))(X), [12.0, 4.0])
 

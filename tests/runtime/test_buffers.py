@@ -12,6 +12,7 @@ import pytest
 
 from mooncake_py import DerivativeDropError, MooncakeError, checkpoint, grad, jacobian, jvp
 from tests.support.gradients import Program, Programs
+from tests.support.pairs import rotating
 
 programs = Programs()
 X = np.array([0.3, 1.2, 0.7])
@@ -94,8 +95,7 @@ READS = [
 ]
 
 
-@pytest.mark.parametrize("make", BUFFERS)
-@pytest.mark.parametrize("read", READS, ids=range(len(READS)))
+@pytest.mark.parametrize(("read", "make"), rotating(READS, BUFFERS))
 def test_a_read_past_the_array_is_refused(make: Any, read: Any) -> None:
     def f(x: Any) -> Any:
         buffer = make()

@@ -25,6 +25,7 @@ from mooncake_py.recomputation.rehearsal import Rehearsal
 from mooncake_py.recomputation.suspended import Suspended
 from mooncake_py.runtime.interrupts import at_once, through_interrupts
 from mooncake_py.runtime.silence import depth
+from tests.support.pairs import rotating
 
 pytestmark = [
     pytest.mark.without_modes("calls are interrupted here"),
@@ -204,8 +205,7 @@ def check(f: Any, call: Callable[..., Any], points: int) -> None:
 
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 @pytest.mark.sampled(len(MODES) + 1)
-@pytest.mark.parametrize("mode", MODES)
-@pytest.mark.parametrize("f", PROGRAMS)
+@pytest.mark.parametrize(("f", "mode"), rotating(PROGRAMS, MODES, times=2))
 def test_everything_is_as_before(f: Any, mode: str) -> None:
     check(f, MODES[mode], 12)
 

@@ -15,6 +15,7 @@ from mooncake_py import DerivativeDropError, MissingRuleError, grad, jvp, value_
 from mooncake_py.runtime.overlapping import crosses, meet_in_step
 from tests.support.directions import check_jvp
 from tests.support.gradients import check
+from tests.support.pairs import rotating
 
 X, V = np.array([0.5, -1.5, 2.5, 1.0, -0.75]), np.array([1.25, -0.5, 0.75])
 TABLE = np.array([[True, False, True]] * 3)
@@ -103,8 +104,7 @@ WRITES = [
 
 
 @pytest.mark.sampled(3)
-@pytest.mark.parametrize("write", WRITES, ids=lambda f: f.__name__)
-@pytest.mark.parametrize("starts_active", [True, False])
+@pytest.mark.parametrize(("starts_active", "write"), rotating([True, False], WRITES))
 def test_last_of_overlapping_writes_has_the_derivative(write: Any, starts_active: bool) -> None:
     def program(x: Any, v: Any) -> Any:
         y = x * 1.0 if starts_active else np.zeros(5)

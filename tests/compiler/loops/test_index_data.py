@@ -10,6 +10,7 @@ from mooncake_py import grad, hvp, jvp, value_and_grad
 from tests.compiler.comparing import agrees
 from tests.compiler.regions_of import read_body
 from tests.programs.comparing import function_of
+from tests.support.pairs import rotating
 
 X = np.array([0.7, -1.2, 0.8, 1.9, -0.4])
 ORDER = [3, 0, 4, -1, 2]
@@ -81,8 +82,7 @@ PROGRAMS = [gathered, scattered, named, items, rows, as_numbers]
 
 @pytest.mark.sampled(3)
 @pytest.mark.plain
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("f", PROGRAMS)
+@pytest.mark.parametrize(("f", "kind"), rotating(PROGRAMS, KINDS, times=2))
 def test_programs(f, kind, taken):
     order = KINDS[kind](ORDER)
     agrees(lambda x, a: f(x, a, order), X, 0.3)

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from mooncake_py import value_and_grad, vjp
+from tests.support.pairs import pairwise
 
 LEAST = -(2**63)
 X = np.array([1.5, 2.0])
@@ -62,9 +63,14 @@ def branched(t: Any, k: Any, q: Any) -> Any:
     return t * 2 if k < t < q else t * 3
 
 
-@pytest.mark.parametrize("q", [5, 0, np.int64(5), np.int64(0), np.float64(5.0)])
-@pytest.mark.parametrize("k", [3, 0, np.int64(3)])
-@pytest.mark.parametrize("f", [compared, multiplied, branched])
+@pytest.mark.parametrize(
+    ("f", "k", "q"),
+    pairwise(
+        [compared, multiplied, branched],
+        [3, 0, np.int64(3)],
+        [5, 0, np.int64(5), np.int64(0), np.float64(5.0)],
+    ),
+)
 def test_types_of_chains(f: Any, k: Any, q: Any) -> None:
     value = vjp(f, 0.7, k, q, compile=True)[0]
     assert repr(value) == repr(f(0.7, k, q))

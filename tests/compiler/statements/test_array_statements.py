@@ -15,6 +15,7 @@ from mooncake_py import checkpoint, value_and_grad
 from mooncake_py.modes.reverse.context import ReverseContext
 from mooncake_py.runtime import pulls
 from tests.support.gradients import differences
+from tests.support.pairs import rotating
 
 X = np.array([0.7, -1.2, 0.8, 1.9, -0.4])
 W = np.array([1.1, 0.6, -0.7, 0.4, 1.5])
@@ -350,8 +351,7 @@ def gradient(f: Callable[..., Any], args: Any, argnums: Any, fuses: bool = True)
 
 
 @pytest.mark.sampled(3)
-@pytest.mark.parametrize("argnums", [(0,), (1,), (0, 1)], ids=str)
-@pytest.mark.parametrize("f", PROGRAMS, ids=lambda f: f.__name__)
+@pytest.mark.parametrize(("f", "argnums"), rotating(PROGRAMS, [(0,), (1,), (0, 1)]))
 def test_equals_general_and_differences(f, argnums):
     args = PROGRAMS[f]
     value, fused = gradient(f, args, argnums)

@@ -13,6 +13,7 @@ from mooncake_py.compiler.regions.ir import Call, Const, Expr, Let, Name, Op
 from mooncake_py.compiler.statements.array_text import FORWARDS, ArrayText
 from mooncake_py.compiler.statements.contractions import adjoints_of
 from mooncake_py.compiler.statements.reductions import Along
+from tests.support.pairs import pairwise
 
 FIRST_AXIS: Any = Const(Along(0, False))  # type: ignore[arg-type]
 TWO_AXES: Any = Const(Along((0, 1), True))  # type: ignore[arg-type]
@@ -56,9 +57,9 @@ def test_text(e: Expr, text: str) -> None:
 AXES = [(1, 1), (1, 2), (2, 1), (2, 2)]
 
 
-@pytest.mark.parametrize("f", [np.matmul, np.dot, np.outer])
-@pytest.mark.parametrize("axes", AXES)
-@pytest.mark.parametrize("side", [0, 1])
+@pytest.mark.parametrize(
+    ("side", "axes", "f"), pairwise([0, 1], AXES, [np.matmul, np.dot, np.outer])
+)
 def test_adjoints_of_products_are_one_call_of_blas(f: Any, axes: Any, side: int) -> None:
     adjoint = adjoints_of(Call(f, (A, B)))[side]
     random = np.random.default_rng(1)

@@ -14,6 +14,7 @@ from mooncake_py import checkpoint, grad, jvp, value_and_grad
 from mooncake_py.compiler.statements.site import StatementSite
 from mooncake_py.modes.reverse.context import ReverseContext
 from tests.compiler.statements.test_expressions import differences, gradient
+from tests.support.pairs import rotating
 
 
 def recurrence(x, w):
@@ -151,8 +152,7 @@ ARGS = np.array([0.3, -1.2, 0.8, 2.0]), np.array([1.1, 0.2, -0.7, 0.4])
 
 
 @pytest.mark.sampled(3)
-@pytest.mark.parametrize("argnums", [(0,), (1,), (0, 1)])
-@pytest.mark.parametrize("f", PROGRAMS, ids=lambda f: f.__name__)
+@pytest.mark.parametrize(("f", "argnums"), rotating(PROGRAMS, [(0,), (1,), (0, 1)]))
 def test_elements_equal_the_general_way_and_differences(f, argnums, monkeypatch):
     args = tuple(a.copy() for a in ARGS)
     value, fused = gradient(f, args, argnums)

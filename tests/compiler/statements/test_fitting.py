@@ -7,12 +7,14 @@ import pytest
 
 from mooncake_py.compiler.statements.fitting import both_finite, finite
 from mooncake_py.rules.exact_zeros import ONE_THREAD, surely_finite
+from tests.support.pairs import rotating
 
 SHAPES = ((), (0,), (5,), (3, 4), (2, 3, 2), (ONE_THREAD + 1,), (ONE_THREAD // 100 + 1, 100))
 
 
-@pytest.mark.parametrize("shape", SHAPES)
-@pytest.mark.parametrize("spoilt", [None, np.inf, -np.inf, np.nan])
+@pytest.mark.parametrize(
+    ("spoilt", "shape"), rotating([None, np.inf, -np.inf, np.nan], SHAPES, times=2)
+)
 def test_arrays_of_each_shape(shape, spoilt):
     d = np.random.default_rng(0).normal(size=shape)
     if spoilt is not None and d.size:

@@ -14,6 +14,7 @@ from mooncake_py.compiler.statements import masks
 from mooncake_py.modes.reverse.context import ReverseContext
 from tests.compiler.statements.test_array_statements import M, W, X, gradient
 from tests.support.gradients import differences
+from tests.support.pairs import rotating
 
 # Functions of two arguments within expressions.
 
@@ -182,8 +183,7 @@ PROGRAMS = {
 
 
 @pytest.mark.sampled(3)
-@pytest.mark.parametrize("argnums", [(0,), (1,), (0, 1)], ids=str)
-@pytest.mark.parametrize("f", PROGRAMS, ids=lambda f: f.__name__)
+@pytest.mark.parametrize(("f", "argnums"), rotating(PROGRAMS, [(0,), (1,), (0, 1)]))
 def test_equals_general_and_differences(f, argnums):
     args = PROGRAMS[f]
     value, fused = gradient(f, args, argnums)

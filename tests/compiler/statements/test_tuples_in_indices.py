@@ -9,6 +9,7 @@ import pytest
 
 from mooncake_py import grad, hvp, jvp, value_and_grad
 from tests.programs.comparing import function_of
+from tests.support.pairs import rotating
 
 INDICES = (
     ":, (0, -1)", "(0, 2),", "((0, 1),)", "(0, 1), (1, 0)", "k, (0, 1)", "(0, 1), k", "..., (1, 0)",
@@ -36,8 +37,7 @@ def program(index: str, statement: str) -> Any:
 
 
 @pytest.mark.sampled(3)
-@pytest.mark.parametrize("statement", STATEMENTS)
-@pytest.mark.parametrize("index", INDICES)
+@pytest.mark.parametrize(("index", "statement"), rotating(INDICES, STATEMENTS, times=2))
 def test_index(index: str, statement: str) -> None:
     f = program(index, statement)
     value, g = value_and_grad(f)(U)

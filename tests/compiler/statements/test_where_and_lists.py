@@ -9,6 +9,7 @@ import pytest
 
 from mooncake_py import grad, jvp, value_and_grad
 from tests.support.gradients import check
+from tests.support.pairs import rotating
 
 X = np.array([[0.7, -1.3, 2.2, 0.4], [-0.6, 1.9, -2.4, 1.1], [3.1, -0.2, 0.9, -1.7]])
 X = 1.01 * X + 0.0137
@@ -69,8 +70,7 @@ OPERATORS: dict[str, Any] = {
 }
 
 
-@pytest.mark.parametrize("kind", [list, tuple])
-@pytest.mark.parametrize("operate", OPERATORS.values(), ids=OPERATORS.keys())
+@pytest.mark.parametrize(("operate", "kind"), rotating(OPERATORS.values(), [list, tuple]))
 def test_constant_sequences_as_operands(operate: Any, kind: Any) -> None:
     check(lambda x: np.sum(operate(x, kind(LIST)) * x[0, 0]), X)
 

@@ -30,6 +30,7 @@ from mooncake_py import (
 from mooncake_py.errors import InvalidRuleError
 from mooncake_py.modes.debug.checked import checked
 from mooncake_py.rules import registry
+from tests.support.pairs import rotating
 from tests.support.plain_results import restored
 
 X = np.array([0.5, -1.0, 2.0])
@@ -375,16 +376,24 @@ def set_error_state(g: Any) -> Any:
     return g * 1.0
 
 
-@pytest.mark.parametrize("change", [draw, draw_in_python, filter_warnings, set_error_state])
-@pytest.mark.parametrize("declare", [
-    lambda f, change: elementwise(f, lambda x, y: change(2.0 + 0.0 * x)),
-    lambda f, change: linear(f)(lambda dy, x: change(2.0 * dy)),
-    lambda f, change: from_vjp(f)(lambda x: (2.0 * x, lambda dy: change(2.0 * dy))),
-    lambda f, change: from_vjp(f)(lambda x: (2.0 * x, lambda dy: (lambda: change(2.0 * dy),))),
-    lambda f, change: bilinear(
-        f, left=lambda dy, a, b: change(dy * b), right=lambda dy, a, b: change(dy * a)
+@pytest.mark.parametrize(
+    ("declare", "change"),
+    rotating(
+        [
+            lambda f, change: elementwise(f, lambda x, y: change(2.0 + 0.0 * x)),
+            lambda f, change: linear(f)(lambda dy, x: change(2.0 * dy)),
+            lambda f, change: from_vjp(f)(lambda x: (2.0 * x, lambda dy: change(2.0 * dy))),
+            lambda f, change: from_vjp(f)(
+                lambda x: (2.0 * x, lambda dy: (lambda: change(2.0 * dy),))
+            ),
+            lambda f, change: bilinear(
+                f, left=lambda dy, a, b: change(dy * b), right=lambda dy, a, b: change(dy * a)
+            ),
+        ],
+        [draw, draw_in_python, filter_warnings, set_error_state],
+        times=2,
     ),
-], ids=["elementwise", "linear", "from_vjp", "on demand", "bilinear"])  # fmt: skip
+)
 @pytest.mark.without_modes("breaks the contract")
 def test_state_that_a_rule_changes(declare: Any, change: Any) -> None:
     f = new_function(lambda x, *more: x * 2.0)

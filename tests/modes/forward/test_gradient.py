@@ -19,6 +19,7 @@ from mooncake_py.errors import (
     SharedArgumentsError,
 )
 from tests.support.directions import sixth_order
+from tests.support.pairs import rotating
 from tests.support.runs import Runs
 
 X = np.array([0.3, -1.2, 0.7])
@@ -103,8 +104,7 @@ CASES = {
 
 @pytest.mark.sampled(3)
 @pytest.mark.without_modes("values are compared bit for bit", "compiled")
-@pytest.mark.parametrize("case", CASES.values(), ids=CASES)
-@pytest.mark.parametrize("debug", [False, True], ids=["", "debug"])
+@pytest.mark.parametrize(("debug", "case"), rotating([False, True], CASES.values()))
 def test_gradient_is_that_of_reverse_mode(case, debug):
     f, argument = case
     before = pickle.dumps(argument)

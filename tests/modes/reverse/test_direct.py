@@ -18,6 +18,7 @@ from mooncake_py.tangents.equality import value_mismatch
 from tests.rules.cases import Case
 from tests.rules.test_in_programs import FAMILIES, smooth_cases
 from tests.support.marks import each_third
+from tests.support.pairs import rotating
 
 pytestmark = pytest.mark.plain
 
@@ -135,8 +136,7 @@ def test_short_way_and_general_way_agree(name, goes):
 
 
 @pytest.mark.sampled(3)
-@pytest.mark.parametrize("way", ["short", "lent"])
-@pytest.mark.parametrize("name", FUNCTIONS)
+@pytest.mark.parametrize(("name", "way"), rotating(FUNCTIONS, ["short", "lent"]))
 def test_gradients_share_no_memory_and_all_is_as_it_was(name, way, goes):
     if way == "lent":
         goes(way)

@@ -11,6 +11,7 @@ import pytest
 from mooncake_py import DerivativeDropError, checkpoint, grad, hessian, jvp, value_and_grad
 from tests.support.directions import check_jvp, check_second
 from tests.support.gradients import Program, Programs, check
+from tests.support.pairs import rotating
 
 programs = Programs()
 X = np.linspace(0.5, 1.7, 6)
@@ -179,8 +180,9 @@ INTO: dict[str, Any] = {
 
 
 @pytest.mark.sampled(3)
-@pytest.mark.parametrize("types", [(np.float32, np.float64), (np.float64, np.float32)])
-@pytest.mark.parametrize("name", INTO)
+@pytest.mark.parametrize(
+    ("name", "types"), rotating(INTO, [(np.float32, np.float64), (np.float64, np.float32)])
+)
 def test_values_in_an_accumulator_of_another_type(name: str, types: Any) -> None:
     if name == "einsum" and types[1] is np.float32:
         pytest.skip("NumPy refuses it")

@@ -7,6 +7,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 from mooncake_py import checkpoint, hvp, jvp, value_and_grad
+from tests.support.pairs import rotating
 
 pytestmark = pytest.mark.without_modes(
     "NumPy is told to raise, and does for other numbers", "other", "inside"
@@ -35,8 +36,7 @@ FUNCTIONS = {
 
 
 @pytest.mark.sampled(3)
-@pytest.mark.parametrize("mode", MODES)
-@pytest.mark.parametrize("name", FUNCTIONS)
+@pytest.mark.parametrize(("name", "mode"), rotating(FUNCTIONS, MODES, times=2))
 def test_what_the_plain_call_does_not_raise_is_not_raised(name, mode):
     f, point = FUNCTIONS[name]
     x, run = np.array(point), MODES[mode]

@@ -12,6 +12,7 @@ import pytest
 from mooncake_py import MooncakeError, checkpoint, grad, hessian, hvp, jvp, value_and_grad, vjp
 from tests.modes.reverse.ways_out import WAYS_OUT
 from tests.support.marks import each_third
+from tests.support.pairs import rotating
 
 X = np.array([1.3, -0.7])
 STEP = 1e-3
@@ -104,8 +105,7 @@ RIGHT = [
 
 
 @pytest.mark.sampled(3)
-@pytest.mark.parametrize("mode", QUICK)
-@pytest.mark.parametrize("name", RIGHT)
+@pytest.mark.parametrize(("name", "mode"), rotating(RIGHT, QUICK, times=2))
 def test_right_where_the_derivative_can_be_followed(name: str, mode: str) -> None:
     f = next(f for f in WAYS_OUT if f.__name__ == name)
     check_against_differences(f, mode, (FIRST.get(mode) or SECOND[mode])(f))

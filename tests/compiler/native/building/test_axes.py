@@ -8,6 +8,7 @@ from numpy.testing import assert_allclose
 
 from mooncake_py import value_and_grad
 from tests.programs.comparing import function_of
+from tests.support.pairs import rotating
 
 pytestmark = pytest.mark.plain
 
@@ -22,8 +23,10 @@ CALLS = [
 
 
 @pytest.mark.sampled(3)
-@pytest.mark.parametrize("call", CALLS)
-@pytest.mark.parametrize("axis", ["(0,)", "[1]", "()", "[]", "(0, 1)", "1", "-2", "True"])
+@pytest.mark.parametrize(
+    ("axis", "call"),
+    rotating(["(0,)", "[1]", "()", "[]", "(0, 1)", "1", "-2", "True"], CALLS, times=3),
+)
 def test_an_axis_is_taken_where_numpy_takes_it(call: str, axis: str) -> None:
     source = (
         f"import numpy as np\ndef f(x):\n    return np.sum({call.format(axis)}) * np.sum(x * x)\n"

@@ -10,6 +10,7 @@ import pytest
 from mooncake_py import jvp, value_and_grad, vjp
 from mooncake_py.compiler.native.site import report
 from tests.programs.comparing import function_of
+from tests.support.pairs import rotating
 
 pytestmark = pytest.mark.plain
 
@@ -77,8 +78,9 @@ def of_order(order: str) -> np.ndarray:
 
 
 @pytest.mark.sampled(7)
-@pytest.mark.parametrize("order", ORDERS)
-@pytest.mark.parametrize("text", IN_ORDER + TURNED + BOUND_ANEW)
+@pytest.mark.parametrize(
+    ("text", "order"), rotating(IN_ORDER + TURNED + BOUND_ANEW, ORDERS, times=2)
+)
 def test_results_are_kept_as_numpy_keeps_them(text: str, order: str, tried: list[bool]) -> None:
     made = maker(text)
     M = of_order(order)

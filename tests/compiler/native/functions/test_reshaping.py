@@ -8,6 +8,7 @@ from numpy.testing import assert_allclose
 
 from mooncake_py import hvp, jvp, value_and_grad
 from tests.programs.comparing import function_of
+from tests.support.pairs import rotating
 
 pytestmark = pytest.mark.plain
 
@@ -47,8 +48,7 @@ def arrays(layout):
 
 
 @pytest.mark.sampled(8)
-@pytest.mark.parametrize("layout", LAYOUTS)
-@pytest.mark.parametrize("text", COPIES + VIEWS + UNKNOWN)
+@pytest.mark.parametrize(("text", "layout"), rotating(COPIES + VIEWS + UNKNOWN, LAYOUTS, times=2))
 def test_writes_show_where_numpy_gives_a_view(text, layout, tried):
     f = written_after(text)
     given = arrays(layout)

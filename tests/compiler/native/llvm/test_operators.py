@@ -16,6 +16,7 @@ from mooncake_py.compiler.native.regions import helpers
 from mooncake_py.compiler.native.regions.kinds import kind_of
 from mooncake_py.compiler.regions.ir import Assign, Call, Compare, Const, Expr, Name, Op, Select
 from tests.compiler.native.llvm.kernels import kernels
+from tests.support.pairs import rotating
 
 pytest.importorskip("llvmlite")
 
@@ -164,8 +165,7 @@ TWO_NUMBERS = (
 )  # fmt: skip
 
 
-@pytest.mark.parametrize("kind", ["float", "float32"])
-@pytest.mark.parametrize("f", [*ONE_NUMBER, *TWO_NUMBERS], ids=lambda f: f.__name__)
+@pytest.mark.parametrize(("f", "kind"), rotating([*ONE_NUMBER, *TWO_NUMBERS], ["float", "float32"]))
 def test_functions_of_numpy(f: np.ufunc, kind: str) -> None:
     kinds = dict.fromkeys("ab", kind)
     args = (A, B)[: f.nin]

@@ -17,6 +17,7 @@ from mooncake_py.compiler.native.regions.linear import ONE, ZERO
 from mooncake_py.compiler.regions.ir import Load, Name, Op
 from tests.compiler.native.agreeing import FLOATS, agree, copies, function
 from tests.support.interpreted import QUICKLY
+from tests.support.pairs import rotating
 
 pytestmark = pytest.mark.plain
 
@@ -62,8 +63,7 @@ def test_products_agree(text: str, tried: list[bool]) -> None:
 
 
 @pytest.mark.sampled(5)
-@pytest.mark.parametrize("limit", [0, 10**9])
-@pytest.mark.parametrize("text", COMPILED)
+@pytest.mark.parametrize(("text", "limit"), rotating(COMPILED, [0, 10**9]))
 def test_gradients_by_llvm(
     text: str, limit: int, tried: list[bool], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -14,6 +14,7 @@ from mooncake_py.compiler.native.lowering.lower import lowered
 from mooncake_py.compiler.native.reading.reader import read_function
 from tests.compiler.native.whole_functions import FUNCTIONS
 from tests.support.interpreted import INTERPRETED
+from tests.support.pairs import rotating
 
 
 def run(f, args, change=lambda region: region):
@@ -28,8 +29,7 @@ def run(f, args, change=lambda region: region):
     return ok, results
 
 
-@pytest.mark.parametrize("change", [lambda region: region, lowered], ids=["whole", "lowered"])
-@pytest.mark.parametrize("name", FUNCTIONS)
+@pytest.mark.parametrize(("name", "change"), rotating(FUNCTIONS, [lambda region: region, lowered]))
 def test_region_computes_what_the_function_does(name, change):
     f, args = FUNCTIONS[name]
     first, second = copy.deepcopy(args), copy.deepcopy(args)
