@@ -24,6 +24,7 @@ from mooncake_py import (
     vjp,
 )
 from mooncake_py.errors import InvalidTangentError, NonScalarOutputError
+from tests.support.pairs import pairwise
 
 RNG = np.random.default_rng(20261121)
 MODES = ["auto", "forward", "reverse"]
@@ -59,9 +60,9 @@ def differences(f: Callable[..., Any], x: np.ndarray) -> np.ndarray:
 
 
 @pytest.mark.sampled(3)
-@pytest.mark.parametrize("mode", MODES)
-@pytest.mark.parametrize("f", [smoothed, wide, narrow, np.sum])
-@pytest.mark.parametrize("shape", [(5,), (1,)])
+@pytest.mark.parametrize(
+    ("shape", "f", "mode"), pairwise([(5,), (1,)], [smoothed, wide, narrow, np.sum], MODES)
+)
 def test_jacobian(f: Any, mode: Any, shape: Any) -> None:
     x = RNG.standard_normal(shape)
     before = x.copy()

@@ -19,6 +19,7 @@ from mooncake_py.errors import NestedDerivativeError
 from mooncake_py.frontend import load
 from mooncake_py.syntax import source
 from tests.support.gradients import Programs
+from tests.support.pairs import rotating
 
 pytestmark = [
     pytest.mark.without_modes("a record keeps alive what must go"),
@@ -187,8 +188,7 @@ def without_collector() -> Iterator[None]:
 
 
 @pytest.mark.sampled(3)
-@pytest.mark.parametrize("way", WAYS, ids=lambda way: way.__name__)
-@pytest.mark.parametrize("program", programs, ids=str)
+@pytest.mark.parametrize(("program", "way"), rotating(programs, WAYS, times=2))
 def test_nothing_is_left_to_the_cyclic_collector(program, way):
     expected = program.options.get("error", ())
 

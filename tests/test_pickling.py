@@ -17,6 +17,7 @@ import pytest
 from mooncake_py import NoFData, NoRData, NoTangent, grad, value_and_grad
 from mooncake_py.errors import Location, MooncakeError
 from tests import pickled
+from tests.support.pairs import rotating
 
 X = np.array([0.3, -1.2, 0.7, 2.0])
 
@@ -123,8 +124,9 @@ def error_classes(base: type[MooncakeError] = MooncakeError) -> list[type[Moonca
     return [c for c in found if c.__module__.startswith("mooncake_py.")]
 
 
-@pytest.mark.parametrize("protocol", range(pickle.HIGHEST_PROTOCOL + 1))
-@pytest.mark.parametrize("cls", error_classes(), ids=lambda cls: cls.__name__)
+@pytest.mark.parametrize(
+    ("cls", "protocol"), rotating(error_classes(), range(pickle.HIGHEST_PROTOCOL + 1), times=2)
+)
 def test_errors(cls, protocol):
     where = Location("model.py", 3, "energy", 4, 9)
     error = cls("what", where=where, why="why", fix="fix")

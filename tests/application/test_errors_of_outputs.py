@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from mooncake_py import grad, jvp
+from tests.support.pairs import rotating
 
 X = np.array([1.0, 2.0, 3.0])
 BOTH: dict[str, Callable[[Any], Any]] = {
@@ -67,8 +68,7 @@ PROGRAMS: dict[str, Callable[[Any], Any]] = {
 }
 
 
-@pytest.mark.parametrize("mode", BOTH)
-@pytest.mark.parametrize("name", PROGRAMS)
+@pytest.mark.parametrize(("name", "mode"), rotating(PROGRAMS, BOTH))
 def test_errors_are_those_of_the_plain_call(name: str, mode: str) -> None:
     def f(x: Any) -> Any:
         PROGRAMS[name](x)

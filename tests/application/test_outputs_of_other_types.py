@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from mooncake_py import jvp, value_and_grad, vjp
+from tests.support.pairs import pairwise
 
 X = np.array([1.0, 2.0, 3.0])
 
@@ -120,9 +121,10 @@ AVERAGES: list[Callable[..., Any]] = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("f", AVERAGES, ids=lambda f: f.__name__)
-@pytest.mark.parametrize("dtype", [np.float32, np.float64, None])
-@pytest.mark.parametrize("output", [np.float32, np.float64])
+@pytest.mark.parametrize(
+    ("output", "dtype", "f"),
+    pairwise([np.float32, np.float64], [np.float32, np.float64, None], AVERAGES),
+)
 def test_averages_are_computed_in_the_type_of_the_output(f: Any, dtype: Any, output: Any) -> None:
     def program(x: Any) -> Any:
         out = np.zeros(3, output)
@@ -149,10 +151,10 @@ PICKING: dict[str, Callable[[Any, Any], Any]] = {
 
 
 @pytest.mark.filterwarnings("ignore::numpy.exceptions.ComplexWarning")
-@pytest.mark.parametrize("pick", PICKING.values(), ids=PICKING)
+@pytest.mark.parametrize(
+    ("of", "into", "pick"), pairwise(["f8", "c16"], ["f8", "c16"], PICKING.values())
+)
 @pytest.mark.filterwarnings("ignore:Implicit casting of output:DeprecationWarning")
-@pytest.mark.parametrize("into", ["f8", "c16"])
-@pytest.mark.parametrize("of", ["f8", "c16"])
 def test_elements_are_cast_to_outputs_that_the_plain_call_takes(pick, of: str, into: str) -> None:
     x = np.array([1.0 + 2.0j, 0.5 - 3.0j]).astype(of)
 
@@ -221,9 +223,9 @@ IN_ITS_PRECISION: dict[str, tuple[Callable[[Any, Any], Any], tuple[int, ...]]] =
 
 
 @pytest.mark.filterwarnings("ignore::numpy.exceptions.ComplexWarning")
-@pytest.mark.parametrize("name", IN_ITS_PRECISION)
-@pytest.mark.parametrize("of", ["f4", "f8"])
-@pytest.mark.parametrize("into", ["f4", "f8", "c8", "c16"])
+@pytest.mark.parametrize(
+    ("into", "of", "name"), pairwise(["f4", "f8", "c8", "c16"], ["f4", "f8"], IN_ITS_PRECISION)
+)
 def test_results_have_the_precision_of_an_output(name: str, of: str, into: str) -> None:
     f, shape = IN_ITS_PRECISION[name]
     a = np.random.default_rng(5).normal(size=(5, 9)).astype(of)

@@ -9,6 +9,7 @@ import pytest
 
 from mooncake_py import CoDual, NoRData, grad, jvp, rrule
 from mooncake_py.rules.declare import from_vjp
+from tests.support.pairs import pairwise
 
 X = np.array([0.3, 0.8, 1.1])
 PARTS = {
@@ -59,9 +60,9 @@ def parts_by_hand_rule(_: Any, x: Any, name: Any) -> Any:
     return out, pullback
 
 
-@pytest.mark.parametrize("writes", [False, True])
-@pytest.mark.parametrize("name", PARTS)
-@pytest.mark.parametrize("f", [parts, parts_by_hand])
+@pytest.mark.parametrize(
+    ("f", "name", "writes"), pairwise([parts, parts_by_hand], PARTS, [False, True])
+)
 def test_each_part_counts(f: Any, name: str, writes: bool) -> None:
     def loss(x: Any) -> Any:
         a, b = f(x, name)

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from mooncake_py import jvp, value_and_grad
+from tests.support.pairs import rotating
 
 X = np.array([0.7, 1.3])
 
@@ -38,8 +39,7 @@ CALLS: dict[str, Callable[[Any, Any], Any]] = {
 }
 
 
-@pytest.mark.parametrize("inside", [True, False])
-@pytest.mark.parametrize("call", CALLS.values(), ids=CALLS.keys())
+@pytest.mark.parametrize(("call", "inside"), rotating(CALLS.values(), [True, False]))
 def test_the_method_runs_derived(call: Any, inside: bool) -> None:
     a = np.zeros(2)
     outside = Lent(a)

@@ -10,6 +10,7 @@ import pytest
 from mooncake_py import elementwise, grad, jvp, local_rules
 from mooncake_py.language.core import Core
 from tests.application.odd_calls import ARGS, CONTEXTS, PROGRAM, outcome, without_ways
+from tests.support.pairs import rotating
 
 NAMED = (
     np.sin, math.exp, math.hypot, np.maximum, np.power, np.clip, max, min, round, np.where,
@@ -260,8 +261,7 @@ def test_common_calls_are_served(context, define, monkeypatch):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("context", CONTEXTS)
-@pytest.mark.parametrize("calls", CALLS.values(), ids=CALLS)
+@pytest.mark.parametrize(("calls", "context"), rotating(CALLS.values(), CONTEXTS, times=2))
 def test_each_way_in_each_context(calls, context, define):
     assert differing(define, [(call, context) for call in calls]) == []
 

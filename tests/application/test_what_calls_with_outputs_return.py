@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from mooncake_py import jvp, value_and_grad
+from tests.support.pairs import rotating
 
 X = np.array([1.3, 0.7])
 
@@ -88,8 +89,7 @@ OPERANDS: dict[str, Callable[[Any], Any]] = {
 }
 
 
-@pytest.mark.parametrize("operand", OPERANDS)
-@pytest.mark.parametrize("name", INTO_ONE)
+@pytest.mark.parametrize(("name", "operand"), rotating(INTO_ONE, OPERANDS, times=2))
 def test_an_output_without_axes(name: str, operand: str) -> None:
     f, make = INTO_ONE[name], OPERANDS[operand]
 

@@ -12,6 +12,7 @@ from benchmarks.measure import Measurement, require_agreement
 from benchmarks.pullback_cases import PULLBACKS, Pullback
 from benchmarks.pullbacks import PullbackTimes, times
 from benchmarks.timing import FEWEST_ROUNDS, interleaved_medians
+from tests.support.pairs import rotating
 
 MEASURED = Measurement(
     kernel="stencil",
@@ -104,8 +105,7 @@ def test_command_prints_a_table_and_writes_the_numbers(tmp_path, capsys) -> None
 
 
 @pytest.mark.sampled(3)
-@pytest.mark.parametrize("size", [9, 16])
-@pytest.mark.parametrize("case", PULLBACKS, ids=lambda case: case.name)
+@pytest.mark.parametrize(("case", "size"), rotating(PULLBACKS, [9, 16]))
 def test_pullbacks_agree_with_their_adjoints(case: Pullback, size: int) -> None:
     if case.name == "median" and size % 2:
         pytest.skip("the adjoint is for an even number of elements")

@@ -17,6 +17,7 @@ from mooncake_py import (
     value_and_grad,
     vjp,
 )
+from tests.support.pairs import rotating
 
 LOG: list = []
 TABLE: dict = {}
@@ -130,8 +131,7 @@ PROGRAMS = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("program", PROGRAMS)
-@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize(("mode", "program"), rotating(MODES, PROGRAMS, times=2))
 def test_objects_in_a_log_are_as_after_the_plain_call(program, mode):
     _, read = program(1.5)
     expected = read()
@@ -202,8 +202,9 @@ def innermost(log_to, x):
     return grad(lambda y: inner_grad(log_to, y * x))(x)
 
 
-@pytest.mark.parametrize("inside", [inner_grad, inner_pullback, innermost])
-@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize(
+    ("mode", "inside"), rotating(MODES, [inner_grad, inner_pullback, innermost])
+)
 def test_an_object_of_the_outer_call_is_kept_by_what_runs_inside(mode, inside):
     LOG.clear()
 

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from mooncake_py import grad, jvp, value_and_grad, vjp
+from tests.support.pairs import rotating
 
 
 class Phase(enum.Enum):
@@ -74,9 +75,9 @@ def in_a_list(x: Any, a: Any, b: Any) -> Any:
     return values
 
 
-@pytest.mark.parametrize("keys", KEYS.values(), ids=KEYS)
 @pytest.mark.parametrize(
-    "make", [set_items, with_defaults, taken_out, in_a_set, in_a_list], ids=lambda f: f.__name__
+    ("make", "keys"),
+    rotating([set_items, with_defaults, taken_out, in_a_set, in_a_list], KEYS.values(), times=2),
 )
 def test_what_a_call_fills_arrives(make: Any, keys: Any) -> None:
     def second(x: Any) -> Any:

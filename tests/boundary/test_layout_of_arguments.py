@@ -11,6 +11,7 @@ import pytest
 from mooncake_py import debug_mode, grad, hvp, jvp, value_and_grad, vjp
 from mooncake_py.boundary import overwritten
 from tests.support.gradients import differences
+from tests.support.pairs import pairwise
 
 RECORDS = np.zeros(4, dtype=[("flag", "i1"), ("v", "f8")])
 RECORDS["v"] = [1.0, 2.0, 3.0, 4.0]
@@ -82,9 +83,12 @@ def by_ravel(x):
     return x.sum()
 
 
-@pytest.mark.parametrize("f", [unless_own, by_base, by_strides, by_copies, by_alignment, by_ravel])
-@pytest.mark.parametrize("name", ARGUMENTS)
-@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize(
+    ("mode", "name", "f"),
+    pairwise(
+        MODES, ARGUMENTS, [unless_own, by_base, by_strides, by_copies, by_alignment, by_ravel]
+    ),
+)
 def test_values_are_those_of_the_plain_call(mode: str, name: str, f: Any) -> None:
     x = ARGUMENTS[name]
     before = x.copy()

@@ -12,6 +12,7 @@ import pytest
 
 from mooncake_py import SharedArgumentsError, grad, gradient, hvp, jacobian, jvp, vjp
 from tests.boundary.test_own_memory import pulled_twice
+from tests.support.pairs import rotating
 
 X = np.array([0.5, -1.5, 2.0])
 V = np.array([1.0, 0.25, -2.0])
@@ -111,8 +112,10 @@ OF_HOLDERS: dict[str, Callable[..., Any]] = {
 }
 
 
-@pytest.mark.parametrize(("f", "p", "numbers", "expected"), HELD_BY)
-@pytest.mark.parametrize("take", OF_HOLDERS.values(), ids=list(OF_HOLDERS))
+@pytest.mark.parametrize(
+    ("take", "f", "p", "numbers", "expected"),
+    [(take, *given) for take, given in rotating(OF_HOLDERS.values(), HELD_BY, times=2)],
+)
 def test_gradients_of_containers_and_objects_are_partial(take, f, p, numbers, expected) -> None:
     np.testing.assert_allclose(numbers(take(f, p)), expected)
     assert NUMBERS == [0.5, -1.5, 2.0]
@@ -144,8 +147,9 @@ def set_item_of_the_other(p):
     return p[0]
 
 
-@pytest.mark.parametrize("f", [set_item, append, set_item_of_the_other])
-@pytest.mark.parametrize("take", OF_HOLDERS.values(), ids=list(OF_HOLDERS))
+@pytest.mark.parametrize(
+    ("take", "f"), rotating(OF_HOLDERS.values(), [set_item, append, set_item_of_the_other])
+)
 def test_writes_into_containers_that_are_captured_too_are_errors(take: Any, f: Any) -> None:
     with pytest.raises(SharedArgumentsError, match=r"argument .* and a captured or glob"):
         take(f, NUMBERS)

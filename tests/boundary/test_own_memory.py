@@ -26,6 +26,7 @@ from mooncake_py import (
     value_grad_and_hessian,
     vjp,
 )
+from tests.support.pairs import rotating
 
 X = np.array([0.5, -1.5, 2.0])
 V = np.array([1.0, 0.25, -2.0])
@@ -103,8 +104,7 @@ GRADIENTS: dict[str, Callable[..., Any]] = {
 
 
 @pytest.mark.sampled(3)
-@pytest.mark.parametrize("f", NAMES, ids=lambda f: f.__name__)
-@pytest.mark.parametrize("take", GRADIENTS.values(), ids=list(GRADIENTS))
+@pytest.mark.parametrize(("take", "f"), rotating(GRADIENTS.values(), NAMES, times=2))
 def test_gradients_are_partial(take: Any, f: Any) -> None:
     np.testing.assert_allclose(take(f), 2 * X * X)
     np.testing.assert_array_equal(W, X)
@@ -127,8 +127,7 @@ SECOND: dict[str, Callable[..., Any]] = {
 
 
 @pytest.mark.sampled(4)
-@pytest.mark.parametrize("f", NAMES, ids=lambda f: f.__name__)
-@pytest.mark.parametrize("take", SECOND.values(), ids=list(SECOND))
+@pytest.mark.parametrize(("take", "f"), rotating(SECOND.values(), NAMES))
 def test_second_derivatives_are_partial(take: Any, f: Any) -> None:
     np.testing.assert_allclose(take(f), 2 * np.diag(X))
 
@@ -322,8 +321,7 @@ WAYS: dict[str, Callable[..., Any]] = {
 }
 
 
-@pytest.mark.parametrize("f", WRITES, ids=lambda f: f.__name__)
-@pytest.mark.parametrize("take", WAYS.values(), ids=list(WAYS))
+@pytest.mark.parametrize(("take", "f"), rotating(WAYS.values(), WRITES, times=2))
 def test_a_write_into_what_both_names_reach_is_an_error(take: Any, f: Any) -> None:
     with pytest.raises(SharedArgumentsError, match="a captured or global name share"):
         take(f)

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from mooncake_py import MissingRuleError, from_vjp, grad, hvp, jvp, local_rules, overlay
+from tests.support.pairs import rotating
 
 pytestmark = pytest.mark.without_modes("each mode is named here")
 
@@ -131,8 +132,7 @@ def check(f: Any, x: Any) -> None:
     assert outcome(lambda: hvp(f, (x,), x)) == expected
 
 
-@pytest.mark.parametrize("x", [1.0, np.float64(1.0), np.float32(1.0)], ids=["py", "f64", "f32"])
-@pytest.mark.parametrize("f", numbered(NUMBERS))
+@pytest.mark.parametrize(("f", "x"), rotating(NUMBERS, [1.0, np.float64(1.0), np.float32(1.0)]))
 def test_numbers(f, x):
     check(f, x)
 

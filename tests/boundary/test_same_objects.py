@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 from mooncake_py import SharedArgumentsError, checkpoint, jvp, value_and_grad, vjp, zero_tangent
+from tests.support.pairs import rotating
 
 
 class Node:
@@ -120,31 +121,26 @@ def cases() -> Iterator[tuple[str, str]]:
     yield from (("object", name) for name in HASHES)
 
 
-def check(of: str, name: str, modes: tuple[str, ...]) -> None:
+def check(of: str, name: str, mode: str) -> None:
     made, read = MADE[of]
     asked = {**IDENTITY, **EQUALITY, **HASHES}[name]
-    for mode in modes:
-        holder = Holder(made)
+    holder = Holder(made)
 
-        def f(z: Any, holder: Holder = holder) -> Any:
-            answer = asked(z, holder)
-            return read(z) * (1.0 + (len(answer) if isinstance(answer, list) else answer))
+    def f(z: Any, holder: Holder = holder) -> Any:
+        answer = asked(z, holder)
+        return read(z) * (1.0 + (len(answer) if isinstance(answer, list) else answer))
 
-        expected = f(holder.one)
-        if name == "remove":
-            holder.several.append(holder.one)
-        assert DERIVATIVES[mode](f, holder.one) == expected, mode
-
-
-@pytest.mark.parametrize(("of", "name"), list(cases()))
-def test_programs(of: str, name: str) -> None:
-    check(of, name, ("grad", "vjp"))
+    expected = f(holder.one)
+    if name == "remove":
+        holder.several.append(holder.one)
+    assert DERIVATIVES[mode](f, holder.one) == expected, mode
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(("of", "name"), list(cases()))
-def test_modes(of: str, name: str) -> None:
-    check(of, name, ("jvp", "debug", "checkpoint", "inner"))
+@pytest.mark.parametrize(
+    ("of", "name", "mode"), [(*case, mode) for case, mode in rotating(cases(), DERIVATIVES)]
+)
+def test_programs(of: str, name: str, mode: str) -> None:
+    check(of, name, mode)
 
 
 def test_the_derivative_is_that_of_the_argument() -> None:

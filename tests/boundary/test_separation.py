@@ -32,6 +32,7 @@ from mooncake_py import (
     vjp,
 )
 from mooncake_py.boundary.separation import separation
+from tests.support.pairs import rotating
 
 X = np.array([0.5, -1.5, 2.0])
 V = np.array([1.0, 0.25, -2.0])
@@ -314,8 +315,7 @@ RUNS = {
 
 
 @pytest.mark.sampled(3)
-@pytest.mark.parametrize("way", RUNS)
-@pytest.mark.parametrize("write", WRITES, ids=lambda f: f.__name__)
+@pytest.mark.parametrize(("write", "way"), rotating(WRITES, RUNS, times=2))
 def test_a_write_into_shared_memory_is_an_error(write, way):
     x = X.copy()
     with pytest.raises(SharedArgumentsError, match=r"argument 0 \('x'\) and argument 1 \('y'\)"):

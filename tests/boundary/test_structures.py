@@ -33,6 +33,7 @@ from mooncake_py.errors import (
     InvalidTangentError,
     NonDifferentiableArgumentError,
 )
+from tests.support.pairs import rotating
 
 X = np.array([0.7, -1.3])
 
@@ -150,11 +151,9 @@ def flat(value, above):
 
 @pytest.mark.sampled(3)
 @pytest.mark.parametrize(
-    "make",
-    [zero_tangent, lambda v: randn_tangent(np.random.default_rng(3), v)],
-    ids=["zero", "random"],
+    ("name", "make"),
+    rotating(VALUES, [zero_tangent, lambda v: randn_tangent(np.random.default_rng(3), v)]),
 )
-@pytest.mark.parametrize("name", VALUES)
 def test_each_derivative_takes_tangents_and_gradients_of_a_value(name, make):
     value, f = VALUES[name]()
     t = make(value)

@@ -15,6 +15,7 @@ import pytest
 from mooncake_py import grad, value_and_grad
 from mooncake_py.modes.reverse import context
 from tests.support.gradients import Program, Programs
+from tests.support.pairs import rotating
 
 programs = Programs()
 X = np.array([0.3, -1.2, 0.7])
@@ -198,8 +199,7 @@ def contents(container: Any) -> list[Any]:
 
 
 @pytest.mark.sampled(3)
-@pytest.mark.parametrize("seed", range(5))
-@pytest.mark.parametrize("kind", CASES)
+@pytest.mark.parametrize(("kind", "seed"), rotating(CASES, range(5), times=2))
 def test_random_changes_are_undone(kind: str, seed: int) -> None:
     change, make = CASES[kind]
     container = make()

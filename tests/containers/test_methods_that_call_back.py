@@ -11,6 +11,7 @@ import pytest
 
 from mooncake_py import checkpoint, grad
 from tests.support.gradients import check
+from tests.support.pairs import rotating
 
 X = np.array([2.1, 0.7, 1.3])
 NUMBERS = [3.0, 1.0, 2.0]
@@ -195,7 +196,6 @@ COPIES: dict[str, Callable[[Any, Any], Any]] = {
 }
 
 
-@pytest.mark.parametrize("name", COPIES)
-@pytest.mark.parametrize("kind", [Keys, KeysAndOrder, Order])
+@pytest.mark.parametrize(("kind", "name"), rotating([Keys, KeysAndOrder, Order], COPIES))
 def test_copies_of_dicts_of_other_classes(kind: type[dict[Any, Any]], name: str) -> None:
     check(lambda x: COPIES[name](kind(a=x[0], b=x[1]), x) * x[2], X)

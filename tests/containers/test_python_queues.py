@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from tests.containers.ways import WAYS, X
+from tests.support.pairs import pairwise
 
 KINDS = [queue.Queue, queue.LifoQueue, queue.PriorityQueue]
 
@@ -57,9 +58,9 @@ OTHERS: dict[str, tuple[Callable[[Any], None], Any, Any]] = {
 
 
 # A checkpoint would run it again.
-@pytest.mark.parametrize("way", sorted({*WAYS} - {"checkpoint"}))
-@pytest.mark.parametrize("other", OTHERS)
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(
+    ("kind", "other", "way"), pairwise(KINDS, OTHERS, sorted({*WAYS} - {"checkpoint"}))
+)
 def test_what_another_thread_does_meanwhile_stays(
     way: str, other: str, kind: Callable[[], Any]
 ) -> None:

@@ -8,6 +8,7 @@ import pytest
 
 from mooncake_py import checkpoint, grad, jvp, value_and_grad, vjp
 from mooncake_py.containers.state import of_raised
+from tests.support.pairs import rotating
 
 ERROR, OTHER = ValueError("from outside"), KeyError("another")
 Program = Callable[[Any], Any]
@@ -132,8 +133,7 @@ DERIVATIVES: dict[str, Callable[[Any], Any]] = {
 }
 
 
-@pytest.mark.parametrize("derivative", DERIVATIVES)
-@pytest.mark.parametrize("name", PROGRAMS)
+@pytest.mark.parametrize(("name", "derivative"), rotating(PROGRAMS, DERIVATIVES, times=2))
 def test_programs(name: str, derivative: str) -> None:
     before = of_raised(ERROR), of_raised(OTHER)
     assert before == ((None, None, None, False),) * 2

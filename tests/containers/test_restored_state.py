@@ -11,6 +11,7 @@ import pytest
 
 from mooncake_py import checkpoint, grad, hessian, hvp, jvp, value_and_grad, vjp
 from tests.support.gradients import check
+from tests.support.pairs import rotating
 
 X = np.array([0.7, -1.3])
 A = np.ones(2)
@@ -151,8 +152,7 @@ MODES = {
 
 
 @pytest.mark.sampled(3)
-@pytest.mark.parametrize("mode", MODES)
-@pytest.mark.parametrize("f", PROGRAMS)
+@pytest.mark.parametrize(("f", "mode"), rotating(PROGRAMS, MODES, times=2))
 def test_state_is_restored(f: Any, mode: str) -> None:
     reset()
     before = state()

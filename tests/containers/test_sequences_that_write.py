@@ -10,6 +10,7 @@ import pytest
 
 import mooncake_py
 from mooncake_py import DerivativeDropError
+from tests.support.pairs import rotating
 
 X = np.array([1.25, 1.5, 0.5])
 ONES = np.ones(3)
@@ -112,8 +113,7 @@ def check(f: Callable[[Any], Any]) -> None:
     assert dy == pytest.approx(slopes.sum(), rel=1e-5)
 
 
-@pytest.mark.parametrize("name", OF_ROWS)
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(("kind", "name"), rotating(KINDS, OF_ROWS))
 def test_of_active_rows(kind: Callable[[list[Any]], Any], name: str) -> None:
     def f(x: np.ndarray) -> Any:
         s = kind([x, ONES])
@@ -122,8 +122,7 @@ def test_of_active_rows(kind: Callable[[list[Any]], Any], name: str) -> None:
     check(f)
 
 
-@pytest.mark.parametrize("name", OF_NUMBERS)
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(("kind", "name"), rotating(KINDS, OF_NUMBERS))
 def test_of_constants(kind: Callable[[list[Any]], Any], name: str) -> None:
     def f(x: np.ndarray) -> Any:
         s = kind([0, 1, 2])

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from mooncake_py import jvp, value_and_grad
+from tests.support.pairs import rotating
 
 X = np.random.default_rng(9).standard_normal((3, 4))
 HILBERT = 1.0 / (1.0 + np.add.outer(np.arange(13), np.arange(13)))
@@ -135,8 +136,7 @@ def noting(program: Callable[[Any], Any]) -> Callable[[Any], Any]:
 
 
 @pytest.mark.plain
-@pytest.mark.parametrize("mode", MODES)
-@pytest.mark.parametrize("name", PROGRAMS)
+@pytest.mark.parametrize(("name", "mode"), rotating(PROGRAMS, MODES, times=2))
 def test_warnings_are_those_of_the_plain_call(name: str, mode: str) -> None:
     f = noting(PROGRAMS[name])
     assert MODES[mode](f) == f(X.copy())[1]
@@ -150,8 +150,9 @@ QUIETLY: dict[str, Callable[[Any], Any]] = {
 
 # Expressions that stand in a statement twice may be computed once.
 @pytest.mark.plain
-@pytest.mark.parametrize("mode", QUIETLY)
-@pytest.mark.parametrize("name", [n for n in PROGRAMS if not n.startswith("repeated")])
+@pytest.mark.parametrize(
+    ("name", "mode"), rotating([n for n in PROGRAMS if not n.startswith("repeated")], QUIETLY)
+)
 def test_what_computes_the_derivative_issues_none(name: str, mode: str) -> None:
     def f(x: Any) -> Any:
         y = PROGRAMS[name](x)

@@ -9,6 +9,7 @@ import pytest
 
 from mooncake_py import debug_mode, grad, hessian, jvp, vjp
 from mooncake_py.diagnostics.warned import FILTER, begin_to_redirect, end_redirecting
+from tests.support.pairs import rotating
 
 X = np.array([1.0, 2.0])
 
@@ -87,8 +88,7 @@ def warned(run, action="always"):
 
 
 @pytest.mark.sampled(3)
-@pytest.mark.parametrize("way", WAYS)
-@pytest.mark.parametrize("f", PROGRAMS, ids=lambda f: f.__name__)
+@pytest.mark.parametrize(("f", "way"), rotating(PROGRAMS, WAYS, times=2))
 def test_the_line_is_the_users(f, way):
     plain = warned(lambda: f(X.copy()))
     assert plain

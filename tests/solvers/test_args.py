@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from mooncake_py import jvp, value_and_grad
+from tests.support.pairs import rotating
 
 si: Any = pytest.importorskip("scipy.integrate")
 so: Any = pytest.importorskip("scipy.optimize")
@@ -65,8 +66,7 @@ SOLVERS: dict[str, Callable[[Any, Any, Any], Any]] = {
 
 
 @pytest.mark.sampled(3)
-@pytest.mark.parametrize("kind", OBJECTS)
-@pytest.mark.parametrize("solver", SOLVERS)
+@pytest.mark.parametrize(("solver", "kind"), rotating(SOLVERS, OBJECTS, times=2))
 def test_the_function_is_given_the_object_itself(solver: str, kind: str) -> None:
     a, read = OBJECTS[kind]
 

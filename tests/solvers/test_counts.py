@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from mooncake_py import SolverError, grad, hessian, implicit, jvp, value_and_grad
+from tests.support.pairs import rotating
 
 integrate = pytest.importorskip("scipy.integrate")
 optimize = pytest.importorskip("scipy.optimize")
@@ -185,8 +186,7 @@ def own_solver(note: Note, a: Any) -> Any:
 PROGRAMS = [root, root_of_two, integral, equation, lowest, own_solver]
 
 
-@pytest.mark.parametrize("way", WAYS, ids=lambda way: way.__name__)
-@pytest.mark.parametrize("program", PROGRAMS, ids=lambda program: program.__name__)
+@pytest.mark.parametrize(("program", "way"), rotating(PROGRAMS, WAYS, times=2))
 def test_counts_as_in_plain_call(program: Any, way: Any) -> None:
     def counted(a: Any) -> Any:
         note, count = way()

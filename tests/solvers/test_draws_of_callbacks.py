@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from mooncake_py import SolverError, checkpoint, hessian, jvp, value_and_grad
+from tests.support.pairs import rotating
 from tests.support.values_and_slopes import check_values_and_slopes
 
 integrate = pytest.importorskip("scipy.integrate")
@@ -93,8 +94,7 @@ def differences(f: Any) -> np.ndarray:
     return np.array([(f(P + 1e-4 * e) - f(P - 1e-4 * e)) / 2e-4 for e in np.eye(2)])
 
 
-@pytest.mark.parametrize("name", SAMPLED)
-@pytest.mark.parametrize("source", SOURCES)
+@pytest.mark.parametrize(("source", "name"), rotating(SOURCES, SAMPLED, times=2))
 def test_a_sample_that_the_first_call_keeps(source: str, name: str) -> None:
     def f(p):
         draw = SOURCES[source]()
@@ -161,8 +161,9 @@ def test_generators_that_nothing_refers_to(name: str) -> None:
     np.testing.assert_allclose(g, differences(f), rtol=1e-4, atol=1e-6)
 
 
-@pytest.mark.parametrize("name", ["minimize_scalar", "minimize", "least_squares", "quad"])
-@pytest.mark.parametrize("source", SOURCES)
+@pytest.mark.parametrize(
+    ("source", "name"), rotating(SOURCES, ["minimize_scalar", "minimize", "least_squares", "quad"])
+)
 def test_numbers_drawn_in_each_evaluation_are_refused(source: str, name: str) -> None:
     class Noisy(Expected):
         def spread(self, x: Any) -> Any:

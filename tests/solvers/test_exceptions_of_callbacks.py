@@ -11,6 +11,7 @@ import pytest
 
 from mooncake_py import is_deriving, jvp, value_and_grad
 from mooncake_py.errors import SolverError
+from tests.support.pairs import rotating
 
 si = pytest.importorskip("scipy.integrate")
 so = pytest.importorskip("scipy.optimize")
@@ -47,8 +48,7 @@ def by_attribute(x: Any) -> Exception:
     return error
 
 
-@pytest.mark.parametrize("made", [by_argument, by_attribute])
-@pytest.mark.parametrize("name", SOLVERS)
+@pytest.mark.parametrize(("name", "made"), rotating(SOLVERS, [by_argument, by_attribute]))
 def test_what_they_carry_keeps_its_derivative(name: str, made: Callable[[Any], Exception]) -> None:
     def f(x: Any) -> Any:
         def g(t: Any, *_: Any) -> Any:
@@ -100,8 +100,10 @@ ADDED: dict[str, Callable[[Any], Any]] = {
 }
 
 
-@pytest.mark.parametrize("kind", [Stop, StopIteration, ValueError])
-@pytest.mark.parametrize("name", sorted({*ADDED} - {"solve_ivp", "quad_vec"}))
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    rotating(sorted({*ADDED} - {"solve_ivp", "quad_vec"}), [Stop, StopIteration, ValueError]),
+)
 def test_those_of_evaluations_that_the_derivative_adds_are_refused(name: str, kind: Any) -> None:
     def f(x: Any) -> Any:
         def g(t: Any, *_: Any) -> Any:

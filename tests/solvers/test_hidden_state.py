@@ -30,6 +30,7 @@ from mooncake_py import (  # noqa: E402
     value_and_grad,
     vjp,
 )
+from tests.support.pairs import rotating  # noqa: E402
 
 Get = Callable[[], Any]
 
@@ -241,8 +242,7 @@ def test_data_set_before_the_solver(make: Any) -> None:
     assert model.square is None
 
 
-@pytest.mark.parametrize("constant", [False, True])
-@pytest.mark.parametrize("make", GETTERS)
+@pytest.mark.parametrize(("make", "constant"), rotating(GETTERS, [False, True]))
 def test_counts_are_those_of_a_plain_call(make: Any, constant: bool) -> None:
     model = Model()
     get = make(model)

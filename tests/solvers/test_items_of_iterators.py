@@ -16,6 +16,7 @@ import numpy as np
 import pytest
 
 from mooncake_py import SolverError, checkpoint, value_and_grad
+from tests.support.pairs import rotating
 from tests.support.values_and_slopes import check_values_and_slopes
 
 integrate = pytest.importorskip("scipy.integrate")
@@ -69,8 +70,7 @@ def differences(f: Any) -> np.ndarray:
     return np.array([(f(P + 1e-5 * e) - f(P - 1e-5 * e)) / 2e-5 for e in np.eye(2)])
 
 
-@pytest.mark.parametrize("solver", SOLVERS)
-@pytest.mark.parametrize("maker", MAKERS)
+@pytest.mark.parametrize(("maker", "solver"), rotating(MAKERS, SOLVERS, times=2))
 def test_an_item_that_the_first_call_takes(maker: str, solver: str) -> None:
     def f(p):
         items = MAKERS[maker](p)
@@ -125,8 +125,7 @@ READERS: dict[str, Any] = {
 }
 
 
-@pytest.mark.parametrize("solver", SOLVERS)
-@pytest.mark.parametrize("reader", READERS)
+@pytest.mark.parametrize(("reader", "solver"), rotating(READERS, SOLVERS))
 def test_a_file_of_which_the_first_call_reads(reader: str, solver: str) -> None:
     def f(p, read):
         kept = {}

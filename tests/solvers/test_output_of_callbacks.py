@@ -16,6 +16,7 @@ import pytest
 
 from mooncake_py import checkpoint, grad, hvp, implicit, jvp, value_and_grad
 from mooncake_py.errors import DerivativeDropError
+from tests.support.pairs import rotating
 
 integrate = pytest.importorskip("scipy.integrate")
 optimize = pytest.importorskip("scipy.optimize")
@@ -84,8 +85,7 @@ def output(f: Callable[[Any], Any], run: Callable[[Any], Any]) -> list[int]:
 
 
 @pytest.mark.sampled(7)
-@pytest.mark.parametrize("solver", SOLVERS)
-@pytest.mark.parametrize("name", OUTPUTS)
+@pytest.mark.parametrize(("name", "solver"), rotating(OUTPUTS, SOLVERS, times=2))
 def test_output_appears_as_in_a_plain_call(name: str, solver: str) -> None:
     tell = OUTPUTS[name]
 

@@ -26,6 +26,7 @@ from mooncake_py import (
     value_and_grad,
     vjp,
 )
+from tests.support.pairs import rotating
 
 Solver = Callable[[Any], Any]
 
@@ -54,7 +55,6 @@ SOLVERS: dict[str, Solver] = {
     ).y[0, -1],
     "implicit": lambda r: implicit(lambda: optimize.brentq(r, 0.5, 10, xtol=1e-13), r)(),
 }
-QUICK = ("brentq", "quad", "fsolve", "implicit")
 
 
 def right(name: str, a: float) -> float:
@@ -229,9 +229,7 @@ MODES: dict[str, Callable[[Any], Any]] = {
 }
 
 
-@pytest.mark.parametrize("make", LAZY)
-@pytest.mark.parametrize("name", [n if n in QUICK else pytest.param(n, marks=pytest.mark.slow)
-                                  for n in SOLVERS])  # fmt: skip
+@pytest.mark.parametrize(("make", "name"), rotating(LAZY, SOLVERS, times=2))
 def test_data_made_in_the_first_call(make: Any, name: str) -> None:
     f = lazily(make, SOLVERS[name])
     assert grad(f)(2.0) == pytest.approx(right(name, 2.0), rel=1e-5)
@@ -341,9 +339,7 @@ COUNTERS: dict[str, Any] = {
 }
 
 
-@pytest.mark.parametrize("kind", COUNTERS)
-@pytest.mark.parametrize("name", [n if n in QUICK else pytest.param(n, marks=pytest.mark.slow)
-                                  for n in SOLVERS])  # fmt: skip
+@pytest.mark.parametrize(("kind", "name"), rotating(COUNTERS, SOLVERS, times=2))
 def test_counters(kind: str, name: str) -> None:
     write, read = COUNTERS[kind]()
 

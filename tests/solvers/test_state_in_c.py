@@ -16,6 +16,7 @@ import pytest
 
 from mooncake_py import checkpoint, jvp, value_and_grad
 from mooncake_py.errors import MooncakeError
+from tests.support.pairs import rotating
 
 integrate = pytest.importorskip("scipy.integrate")
 optimize = pytest.importorskip("scipy.optimize")
@@ -372,8 +373,7 @@ def settings():
         yield
 
 
-@pytest.mark.parametrize("solver", SOLVERS)
-@pytest.mark.parametrize("name", STATES)
+@pytest.mark.parametrize(("name", "solver"), rotating(STATES, SOLVERS, times=2))
 def test_state_that_classes_in_c_keep(name: str, solver: str) -> None:
     def made() -> Any:
         tick, read = STATES[name]()

@@ -11,6 +11,7 @@ from numpy.testing import assert_allclose
 from scipy import integrate, optimize
 
 from mooncake_py import checkpoint, jvp, value_and_grad, vjp
+from tests.support.pairs import rotating
 
 ROOTS: dict[str, Callable[[Any], Any]] = {
     "brentq": lambda r: optimize.brentq(r, 0.1, 10),
@@ -89,8 +90,7 @@ WAYS: dict[str, Callable[[Any], Any]] = {
 
 
 @pytest.mark.sampled(5)
-@pytest.mark.parametrize("name", ROOTS)
-@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize(("way", "name"), rotating(WAYS, ROOTS, times=2))
 def test_all_that_was_logged_is_found(way: str, name: str) -> None:
     f = WAYS[way](ROOTS[name])
     value = f(2.5)

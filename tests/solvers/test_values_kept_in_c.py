@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from mooncake_py import checkpoint, implicit, jvp, value_and_grad
+from tests.support.pairs import rotating
 
 integrate = pytest.importorskip("scipy.integrate")
 optimize = pytest.importorskip("scipy.optimize")
@@ -101,12 +102,21 @@ SOLVERS: dict[str, Callable[[Any], Any]] = {
 }
 
 
-@pytest.mark.parametrize("solver", [*SOLVERS.values(), by_newton], ids=[*SOLVERS, "implicit"])
 @pytest.mark.parametrize(
-    "make",
-    [in_an_exception, in_a_cause, in_a_default, in_a_method, in_another_shape, in_a_locked_array,
-     at_the_point],
-)  # fmt: skip
+    ("make", "solver"),
+    rotating(
+        [
+            in_an_exception,
+            in_a_cause,
+            in_a_default,
+            in_a_method,
+            in_another_shape,
+            in_a_locked_array,
+            at_the_point,
+        ],
+        [*SOLVERS.values(), by_newton],
+    ),
+)
 def test_it_has_derivatives(make: Any, solver: Any) -> None:
     if make is at_the_point and solver is not by_newton:
         return

@@ -13,6 +13,7 @@ optimize = pytest.importorskip("scipy.optimize")
 integrate = pytest.importorskip("scipy.integrate")
 
 from mooncake_py import checkpoint, hvp, jvp, value_and_grad  # noqa: E402
+from tests.support.pairs import rotating  # noqa: E402
 
 A = 0.8
 Solve = Callable[[Any], Any]
@@ -128,8 +129,7 @@ def slope_of(f: Any) -> float:
     return (f(A + 1e-5) - f(A - 1e-5)) / 2e-5
 
 
-@pytest.mark.parametrize("solve", SOLVERS)
-@pytest.mark.parametrize("program", PROGRAMS)
+@pytest.mark.parametrize(("program", "solve"), rotating(PROGRAMS, SOLVERS, times=2))
 def test_what_no_solver_keeps(solve: Solve, program: Any) -> None:
     def f(a: Any) -> Any:
         return program(solve, a)

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from mooncake_py import UntrackedWriteError, checkpoint, grad, hook, progress, vjp
+from tests.support.pairs import rotating
 
 pytestmark = pytest.mark.without_modes("hooks run in reverse mode only")
 
@@ -89,8 +90,7 @@ MODES: dict[str, Callable[[Any], Any]] = {
 PROGRAMS = [last, between, before_a_checkpoint, within_a_checkpoint, in_a_loop, of_written]
 
 
-@pytest.mark.parametrize("mode", MODES)
-@pytest.mark.parametrize("program", PROGRAMS)
+@pytest.mark.parametrize(("program", "mode"), rotating(PROGRAMS, MODES, times=2))
 def test_writes_of_hooks_do_not_change_the_derivative(program: Any, mode: str) -> None:
     w = np.array(START)
     for name, write in WRITES.items():

@@ -32,6 +32,7 @@ from mooncake_py import (
     value_grad_and_hessian,
     wirtinger_derivatives,
 )
+from tests.support.pairs import rotating
 
 pytestmark = pytest.mark.without_modes(
     "hooks, values left out, and the level change the derivative, not the function"
@@ -159,28 +160,22 @@ def test_manual_example(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 @pytest.mark.parametrize(
-    "g",
-    [
-        lambda f: hessian(f),
-        lambda f: grad(lambda x: np.sum(grad(f)(x))),
-        lambda f: grad(lambda x: jvp(f, (x,), (np.ones(2),))[1]),
-        lambda f: lambda x: jvp(grad(f), (x,), (np.ones(2),))[1],
-        lambda f: grad(lambda x: np.sum(pullback(f, x)[1](1.0)[0])),
-        lambda f: lambda x: hvp(f, (x,), np.ones(2)),
-        lambda f: lambda x: np.stack(value_and_hvp(f, (x,), np.ones(2))[1:]),
-        lambda f: hessian_diagonal(f),
-        lambda f: lambda x: np.vstack(value_grad_and_hessian(f)(x)[1:]),
-        lambda f: lambda x: prepare(hvp, f, (x,), np.ones(2))((x,), np.ones(2)),
-    ],
-    ids=[
-        "hessian", "rr", "rf", "fr", "pullback", "hvp", "value_and_hvp", "diagonal", "all",
-        "prepared",
-    ],
-)  # fmt: skip
-@pytest.mark.parametrize(
-    "treated",
-    [lambda x: hook(lambda g: g * g, x), lambda x: clip_gradient(x, value=1.0)],
-    ids=["hook", "clip"],
+    ("treated", "g"),
+    rotating(
+        [lambda x: hook(lambda g: g * g, x), lambda x: clip_gradient(x, value=1.0)],
+        [
+            lambda f: hessian(f),
+            lambda f: grad(lambda x: np.sum(grad(f)(x))),
+            lambda f: grad(lambda x: jvp(f, (x,), (np.ones(2),))[1]),
+            lambda f: lambda x: jvp(grad(f), (x,), (np.ones(2),))[1],
+            lambda f: grad(lambda x: np.sum(pullback(f, x)[1](1.0)[0])),
+            lambda f: lambda x: hvp(f, (x,), np.ones(2)),
+            lambda f: lambda x: np.stack(value_and_hvp(f, (x,), np.ones(2))[1:]),
+            lambda f: hessian_diagonal(f),
+            lambda f: lambda x: np.vstack(value_grad_and_hessian(f)(x)[1:]),
+            lambda f: lambda x: prepare(hvp, f, (x,), np.ones(2))((x,), np.ones(2)),
+        ],
+    ),
 )
 def test_hook_in_a_derivative_of_higher_order_is_an_error(g: Any, treated: Any) -> None:
     with pytest.raises(NestedDerivativeError, match="a hook ran"):

@@ -16,6 +16,7 @@ from mooncake_py import (
     real_jacobian,
     wirtinger_derivatives,
 )
+from tests.support.pairs import rotating
 
 POINT = 0.7 - 0.4j
 Z = np.array([1 + 2j, 3 - 1j, -0.5 + 0.25j])
@@ -35,8 +36,7 @@ def jacobian_by_differences(f: Any, z: Any) -> np.ndarray:
 
 
 @pytest.mark.sampled(3)
-@pytest.mark.parametrize("z", [POINT, np.array(POINT), Z], ids=["number", "0-d", "array"])
-@pytest.mark.parametrize("f", HOLOMORPHIC + OTHERS)
+@pytest.mark.parametrize(("f", "z"), rotating(HOLOMORPHIC + OTHERS, [POINT, np.array(POINT), Z]))
 def test_against_differences(f: Any, z: Any) -> None:
     before = np.array(z)
     expected = jacobian_by_differences(f, z)

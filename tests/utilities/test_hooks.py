@@ -24,6 +24,7 @@ from mooncake_py import (
     vjp,
 )
 from tests.support.carriers import CARRIERS, read_from
+from tests.support.pairs import rotating
 from tests.utilities.support import WAYS
 
 pytestmark = pytest.mark.without_modes(
@@ -33,11 +34,16 @@ pytestmark = pytest.mark.without_modes(
 X = np.array([1.0, -2.0, 3.0])
 
 
-@pytest.mark.parametrize("way", WAYS, ids=lambda w: w.__name__)
 @pytest.mark.parametrize(
-    ("x", "slope"),
-    [(2.0, 12.0), (X, 6.0 * X), (np.float32(2.0), np.float32(12.0)), (np.array(2.0), 12.0)],
-    ids=["float", "array", "float32", "0-d"],
+    ("x", "slope", "way"),
+    [
+        (*given, way)
+        for given, way in rotating(
+            [(2.0, 12.0), (X, 6.0 * X), (np.float32(2.0), np.float32(12.0)), (np.array(2.0), 12.0)],
+            WAYS,
+            times=2,
+        )
+    ],
 )
 def test_cotangent_passes_through_the_function(way: Any, x: Any, slope: Any) -> None:
     got = way(lambda x: np.sum(hook(lambda g: 3.0 * g, x) ** 2), x)

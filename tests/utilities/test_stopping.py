@@ -13,6 +13,7 @@ import pytest
 
 from mooncake_py import DerivativeDropError, grad, stop_gradient, value_and_grad, vjp
 from tests.support.carriers import CARRIERS, read_from
+from tests.support.pairs import rotating
 from tests.utilities.support import WAYS
 
 pytestmark = pytest.mark.without_modes("the derivative left out is none of the function", "inside")
@@ -20,11 +21,8 @@ pytestmark = pytest.mark.without_modes("the derivative left out is none of the f
 X = np.array([1.0, -2.0, 3.0])
 
 
-@pytest.mark.parametrize("way", WAYS, ids=lambda w: w.__name__)
 @pytest.mark.parametrize(
-    "x",
-    [2.0, X, 2.0 - 1j, np.float32(2.0), np.array(2.0)],
-    ids=["float", "array", "complex", "float32", "0-d"],
+    ("x", "way"), rotating([2.0, X, 2.0 - 1j, np.float32(2.0), np.array(2.0)], WAYS, times=2)
 )
 def test_product_with_itself(way: Any, x: Any) -> None:
     np.testing.assert_allclose(way(lambda x: np.sum(stop_gradient(x) * x).real, x), np.conj(x))
