@@ -57,7 +57,7 @@ def pytest_runtest_call() -> Generator[None, Any, Any]:
         pytest.skip("compile=True needs llvmlite")
 
 
-MOST = 6
+MOST = 4
 """Cases of one test that the fast set has, spread evenly, unless the test says otherwise."""
 
 

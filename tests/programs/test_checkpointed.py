@@ -22,7 +22,7 @@ def test_random_programs(batch: int, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("batch", range(4))
+@pytest.mark.parametrize("batch", range(2))
 def test_many_random_programs(batch: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Core, "call_function", run_again)
     sizes = (3, 6, 9, 14, 20)
