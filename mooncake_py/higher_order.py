@@ -68,8 +68,7 @@ def hessian(
 
     The parameters and the structure of the result are those of :func:`jacobian` of ``grad(f,
     argnums)``: for an argument of shape ``(n, ...)`` an array of shape ``(n, ..., n, ...)``. Each
-    column is one product of the Hessian with a unit vector (:func:`hvp`), for which `f` runs, and
-    prints and warns, again.
+    column is one product of the Hessian with a unit vector (:func:`hvp`), for which `f` runs again.
 
     Examples
     --------

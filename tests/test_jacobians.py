@@ -18,6 +18,7 @@ from mooncake_py import (
     hessian_diagonal,
     hvp,
     jacobian,
+    jvp,
     rrule,
     value_and_hvp,
     value_and_jacobian,
@@ -528,3 +529,31 @@ def test_rows_after_the_first_print_and_warn_of_nothing(capsys):
             pullback(np.ones(2))
     assert not later
     assert capsys.readouterr().out == "called\n"
+
+
+@pytest.mark.parametrize("compile", [False, True])
+@pytest.mark.parametrize("size", [3, 20])
+def test_a_program_prints_and_warns_once_however_many_columns_there_are(
+    size: int, compile: bool, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def loud(x: Any, d: float) -> Any:
+        print("here")
+        for i in range(len(x)):
+            x[i] *= x[i - 1]
+        return x / d
+
+    def warned(x: Any, d: float) -> Any:
+        return x[0] / d + x[1]
+
+    def along_three(f: Any, compile: bool) -> Any:
+        return lambda x, d: jvp(f, (x, d), [(x, None)] * 3, compile=compile)
+
+    x = np.ones(size)
+    for f, d in ((loud, 0.5), (warned, 0.0)):
+        for take in (jacobian, along_three):
+            for _ in range(3):  # compiled code is ready in the second or third call
+                with warnings.catch_warnings(record=True) as caught:
+                    warnings.simplefilter("always")
+                    take(f, compile=compile)(x, d)
+                assert len(caught) == (f is warned)
+                assert capsys.readouterr().out == ("here\n" if f is loud else "")

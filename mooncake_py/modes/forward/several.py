@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from typing import Any
 
 import numpy as np
@@ -23,6 +24,7 @@ from mooncake_py.modes.reverse.settings import settings
 from mooncake_py.recomputation.agreement import Runs
 from mooncake_py.runtime.active import Active
 from mooncake_py.runtime.enclosing import enclosing
+from mooncake_py.runtime.silence import silent
 
 __all__ = ["AT_ONCE", "give_along", "push_forward_along", "read_along", "stacked_context"]
 
@@ -49,7 +51,8 @@ def push_forward_along(
     tangents: list[Any] = []
     while len(tangents) < len(directions) or not runs.first:
         rest = directions[len(tangents) :][: AT_ONCE if together else 1]
-        with draws.run(), runs.run():
+        # The first run has printed and warned.
+        with draws.run(), runs.run(), silent() if tangents else nullcontext():
             if len(rest) > 1:
                 y, found = along_each(f, primals, rest, len(tangents))
                 together = len(found) == len(rest)
