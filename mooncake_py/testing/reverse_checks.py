@@ -44,7 +44,7 @@ def check_rdata_type(case: Case, cycle: Cycle) -> None:
                 got=f"{type(value).__name__} {value!r:.80}",
                 details=f"{error.what}\n{error.why}",
                 hint="return NoRData() for arrays and all that has an address (increment its "
-                "fdata instead), and a number of the very type of the argument for a scalar",
+                "fdata instead), and a number of exactly the type of the argument for a scalar",
             ) from error
 
 
