@@ -96,6 +96,13 @@ class Lifter(Mapper):
         super().visit_mutable(value, spec, fields, tree)
 
     @override
+    def visit_immutable(self, value: Any, spec: TangentSpec, fields: Any, tree: TangentTree) -> Any:
+        new = super().visit_immutable(value, spec, fields, tree)
+        if new is not value:
+            self.ctx.lifted[id(new)] = new, value
+        return new
+
+    @override
     def replacing(self, value: Any, spec: TangentSpec, old: Any, new: Any) -> None:
         note(self.ctx, replace_parts, value, spec, old)
 

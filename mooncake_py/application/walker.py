@@ -26,7 +26,14 @@ __all__ = ["Finder", "Mapper", "Walker", "parts_apart", "replace_parts"]
 
 
 class Walker:
-    """Visits values of any structure, and their parts; a container met twice is visited once."""
+    """Visits values of any structure, and their parts; what is met twice is visited once.
+
+    That is not so for tuples that hold numbers, which are values of their own in each place: equal
+    tuples may be one object, as those of a program's text are.
+    """
+
+    by_place = True
+    """Whether such tuples are visited in each place."""
 
     def __init__(self, ctx: Mode) -> None:
         self.ctx = ctx
@@ -55,8 +62,19 @@ class Walker:
             self.visit_mutable(value, spec, fields, tree)
             return value, tree
         new = self.visit_immutable(value, spec, fields, tree)
-        self.memo[id(value)] = value, new, tree
+        by_place = self.by_place and issubclass(t, tuple) and self.holds_numbers(fields, tree)
+        if not by_place:
+            self.memo[id(value)] = value, new, tree
         return new, tree
+
+    def holds_numbers(self, fields: Mapping[Any, Any], tree: TangentTree) -> bool:
+        """Return whether a tuple has numbers, in itself or in tuples that it holds."""
+        return any(
+            type(part) is Active
+            or type(part) in INEXACT_SCALARS
+            or (type(tree.parts.get(name)) is TangentTree and id(part) not in self.memo)
+            for name, part in fields.items()
+        )
 
     def visit_parts(self, fields: Mapping[Any, Any], tree: TangentTree) -> dict[Any, Any]:
         """Visit the parts of a container, fill in its tree and return their replacements."""

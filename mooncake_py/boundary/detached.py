@@ -30,6 +30,8 @@ class Bare(Mapper):
     A context manager: in the end the active ones are restored where nothing else was put.
     """
 
+    by_place = False
+
     def __init__(self, ctx: Mode) -> None:
         super().__init__(ctx)
         self.running = (ctx, *ctx.outers)

@@ -29,7 +29,7 @@ from mooncake_py.modules import package_of
 from mooncake_py.runtime.active import Active, innermost, plain_class
 from mooncake_py.runtime.activity import INERT
 from mooncake_py.runtime.attribute_lookup import MISSING, in_class, mapping_of
-from mooncake_py.runtime.identities import are_same, have_copies, original_of
+from mooncake_py.runtime.identities import are_same, given, have_copies, original_of
 from mooncake_py.runtime.methods import COMPILED, derivable, is_generated, python_method
 from mooncake_py.runtime.sites import NO_SITE
 from mooncake_py.runtime.slots import type_name
@@ -186,12 +186,16 @@ class Comparisons(Attributes):
     def identical(self, a: Any, b: Any) -> bool:
         """Run ``a is b``, where copies of arguments stand for these."""
         t = type(a)
-        return a is b or (t is type(b) and t not in UNCOPIED and are_same(a, b))
+        return a is b or (t is type(b) and t not in UNCOPIED and self.are_one(a, b))
 
     def not_identical(self, a: Any, b: Any) -> bool:
         """Run ``a is not b``."""
         t = type(a)
-        return a is not b and (t is not type(b) or t in UNCOPIED or not are_same(a, b))
+        return a is not b and (t is not type(b) or t in UNCOPIED or not self.are_one(a, b))
+
+    def are_one(self, a: Any, b: Any) -> bool:
+        """Return whether two objects are, or stand for, one."""
+        return are_same(given(self, a), given(self, b))
 
     def link(self, name: str, a: Any, b: Any) -> Any:
         """Run one comparison of a chain, and keep its right operand for the next one."""

@@ -59,6 +59,7 @@ class Core(Ways):
         self.rebound: dict[tuple[int, str], dict[str, Any]] = {}
         self.watches = False
         self.objects = False
+        self.lifted: dict[int, tuple[Any, Any]] = {}
         self.made: dict[int, Any] = {}
         self.held: dict[int, ndarray] = {}
         self.kept: dict[int, Any] = {}

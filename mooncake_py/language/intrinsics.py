@@ -62,7 +62,7 @@ from mooncake_py.rules.stand_ins import StandIn, class_of, standing_for
 from mooncake_py.runtime import drops, frames
 from mooncake_py.runtime.active import Active, plain_class
 from mooncake_py.runtime.activity import INERT, unwrapped
-from mooncake_py.runtime.identities import identity_of, original_of
+from mooncake_py.runtime.identities import given, identity_of, original_of
 from mooncake_py.runtime.methods import derivable
 from mooncake_py.runtime.operators import BINARY, DIVMOD, UNARY
 from mooncake_py.runtime.sites import DECLINED
@@ -222,7 +222,9 @@ def run_type(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
 
 def run_id(ctx: Mode, f: Any, args: Any, kwargs: Any) -> int:
     """Run ``id(...)``: a copy of an argument has the identity of what it stands for."""
-    return identity_of(*args) if len(args) == 1 and not kwargs else id(*args, **kwargs)
+    if len(args) == 1 and not kwargs:
+        return identity_of(given(ctx, *args))
+    return id(*args, **kwargs)
 
 
 def run_isinstance(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Mode
 
 __all__ = [
-    "Identities", "are_same", "copies_now", "have_copies", "identity_of", "original_of",
+    "Identities", "are_same", "copies_now", "given", "have_copies", "identity_of", "original_of",
     "originals_now",
 ]  # fmt: skip
 
@@ -127,6 +127,15 @@ def original_of(o: Any) -> Any:
 def identity_of(o: Any) -> int:
     """Return the ``id`` of an object, or of what it stands for."""
     return id(original_of(o))
+
+
+def given(ctx: Mode, o: Any) -> Any:
+    """Return the tuple, or similar value, that one with active numbers was made of."""
+    for each in (ctx, *ctx.outers):
+        entry = each.lifted.get(id(o))
+        if entry is not None:
+            o = entry[1]
+    return o
 
 
 def are_same(a: Any, b: Any) -> bool:

@@ -70,6 +70,7 @@ class Tracking(Reporting, Protocol):
     watches: bool  # whether objects exist that NumPy would turn into arrays unseen
     made: dict[int, Any]  # weak references to tables that the call has made, by their ids
     objects: bool  # whether arrays of objects exist that hold active numbers
+    lifted: dict[int, tuple[Any, Any]]  # by id, tuples with active numbers, and those they are of
     held: dict[int, ndarray]  # arrays that compiled code keeps where they cannot be seen
     kept: dict[int, Any]  # what native code has stored something in, by id
 

@@ -127,7 +127,7 @@ class _Builder:
         self.number = number
         self.fill = fill
         self.shadows = Shadows()
-        self.memo: dict[int, tuple[Any, Any]] = {}  # keeps the object along with its tangent
+        self.memo: dict[int, tuple[Any, Any, Any]] = {}  # objects, their tangents and companions
         self.path: list[Any] = []  # of the part at hand
 
     def run(self, x: Any, y: Any) -> Any:
@@ -145,7 +145,7 @@ class _Builder:
         if spec is ARRAY:
             return self.array(x, y)
         known = self.memo.get(id(x))
-        if known is not None:
+        if known is not None and (spec.mutable or known[2] is y):
             return known[1]
         fields = spec.fields(x)
         if fields is None:
@@ -156,11 +156,11 @@ class _Builder:
         kind = spec.container
         if spec.mutable:
             t = kind()
-            self.memo[id(x)] = x, t  # before the parts, which may refer back to x
+            self.memo[id(x)] = x, t, y  # before the parts, which may refer back to x
             fill_container(t, self.parts(fields, companions))
             return t
         t = join_or_collapse(kind, self.parts(fields, companions), NoTangent())
-        self.memo[id(x)] = x, t
+        self.memo[id(x)] = x, t, y
         return t
 
     def parts(self, fields: Mapping[Any, Any], companions: Mapping[Any, Any]) -> dict[Any, Any]:

@@ -51,7 +51,7 @@ def add_to_primal(p: Any, t: Any) -> Any:
 class _Mover:
     def __init__(self) -> None:
         self.copies = Shadows(_copy_owner)
-        self.memo: dict[int, tuple[Any, Any]] = {}
+        self.memo: dict[int, tuple[Any, Any, Any]] = {}  # values, what they become, their tangents
 
     def move(self, p: Any, t: Any, path: str) -> Any:
         spec = spec_of(p)
@@ -60,20 +60,20 @@ class _Mover:
         if spec is ARRAY:
             return self.array(p, t, path)
         known = self.memo.get(id(p))
-        if known is not None:
+        if known is not None and (spec.mutable or known[2] is t):
             return known[1]
         fields = spec.fields(p)
         if fields is None:
             new = p.copy() if issubclass(type(p), (set, bytearray)) else p
-            self.memo[id(p)] = p, new
+            self.memo[id(p)] = p, new, t
             return new
         steps = _parts_for(fields, t, path)
         if not spec.mutable:
             new = spec.build(p, self.parts(fields, steps, path))
-            self.memo[id(p)] = p, new
+            self.memo[id(p)] = p, new, t
             return new
         new = spec.blank(p)
-        self.memo[id(p)] = p, new  # before the parts, which may refer back to p
+        self.memo[id(p)] = p, new, t  # before the parts, which may refer back to p
         spec.fill(new, self.parts(fields, steps, path))
         return new
 

@@ -17,6 +17,7 @@ from mooncake_py import (
     NoFData,
     NoRData,
     build_rrule,
+    checkpoint,
     grad,
     hessian,
     hook,
@@ -25,6 +26,7 @@ from mooncake_py import (
     jvp,
     randn_tangent,
     rrule,
+    value_and_grad,
     vjp,
     zero_tangent,
 )
@@ -285,3 +287,71 @@ RAGGED = (np.ones(2), 1.0)
 def test_rows_that_differ_in_length_do_not_fit(give):
     with pytest.raises(InvalidTangentError, match=r"not fit.* expected .*, got tuple"):
         give()
+
+
+# A tuple, or a named one, that stands in two places: the compiler makes one of equal literals.
+
+
+class Weighted(NamedTuple):
+    a: float
+    w: Any
+
+
+def product(o: Any) -> Any:
+    (a, u), (b, w) = o[0], o[1]
+    return a * b**2 + np.sum(u * w)
+
+
+def told_apart(o: Any) -> Any:
+    is_one = o[0] is o[1] and id(o[0]) == id(o[1])
+    return product(o) if is_one else 1.0
+
+
+@pytest.mark.parametrize("f", [product, told_apart])
+@pytest.mark.parametrize("make", [list, tuple])
+@pytest.mark.parametrize("kind", [tuple, Weighted._make])
+def test_numbers_of_a_tuple_that_is_there_twice_are_values_in_each_place(
+    kind: Any, make: Any, f: Any
+) -> None:
+    part = kind((3.0, X))
+    o, t = make([part, part]), make([kind((1.0, X)), kind((0.5, X))])
+    square = float(X @ X)
+    value, slope = 27.0 + square, 9.0 + 9.0 + 2 * square
+
+    def require(y: Any, g: Any, is_forward: bool = False) -> None:
+        assert y == f(o) == value
+        assert type(g) is make
+        assert type(g[0]) is type(part)
+        assert (g[0][0], g[1][0]) == (9.0, 18.0)
+        np.testing.assert_array_equal(g[0][1], 2 * X)
+        assert is_forward or g[0][1] is g[1][1]
+
+    require(*value_and_grad(f)(o))
+    require(*value_and_grad(f, compile=True)(o))
+    require(*value_and_grad(f, mode="forward")(o), is_forward=True)
+    for again in (f, lambda o: checkpoint(f, o)):
+        y, pull = vjp(again, o)
+        require(y, *pull(1.0))
+    np.testing.assert_allclose(jvp(f, (o,), (t,)), (value, slope))
+    h = hvp(f, (o,), t)
+    assert (h[0][0], h[1][0]) == (3.0, 6.0 + 3.0)
+
+
+DEFAULT = (1.0, 2.0)
+FROZEN = Frozen(1.0, X)
+
+
+@pytest.mark.parametrize("default", [DEFAULT, FROZEN], ids=["tuple", "frozen"])
+def test_an_immutable_argument_is_the_object_that_another_name_leads_to(default: Any) -> None:
+    def f(p: Any) -> Any:
+        first = p[0] if type(p) is tuple else p.a
+        return first * (5.0 if p is default and id(p) == id(default) else 1.0)
+
+    for again in (f, lambda p: checkpoint(f, p)):
+        assert vjp(again, default)[0] == 5.0
+        for options in ({}, {"compile": True}, {"mode": "forward"}):
+            assert value_and_grad(again, **options)(default)[0] == 5.0
+
+
+def test_equal_literals_are_values_in_each_place() -> None:
+    assert grad(lambda o: o[1][0] * 2)([(3.0,), (3.0,)]) == [(0.0,), (2.0,)]

@@ -15,6 +15,7 @@ from mooncake_py.tangents import (
     NoTangent,
     Tangent,
     add_to_primal,
+    difference,
     dot,
     increment,
     randn_tangent,
@@ -181,6 +182,13 @@ def test_add_to_primal_keeps_sharing():
     y[1] = -1.0
     assert tail[0] == matrix[1, 0] == -1.0
     assert x[1] == 1.0
+
+
+def test_a_tuple_that_is_there_twice_moves_in_each_place():
+    p = ((1.0, 2),) * 2
+    moved = add_to_primal(p, ((0.5, NoTangent()), (0.25, NoTangent())))
+    assert moved == ((1.5, 2), (1.25, 2))
+    assert difference(p, moved) == ((-0.5, NoTangent()), (-0.25, NoTangent()))
 
 
 def test_add_to_primal_copies_constants_that_can_be_written():

@@ -165,7 +165,7 @@ class Text:
         if t is list and place is not None:
             return self.held(value, v) or self.named(value, f"numbers_in(g[{place}], float)")
         if t in BUILTIN or hasattr(t, "_fields"):
-            return self.container(value, v)
+            return self.container(value, v, path)
         spec = spec_of(value)
         if spec.fields(value) is None:
             try:
@@ -174,7 +174,7 @@ class Text:
                 raise Unlike from None
             return "NONE"
         if type(spec) is ObjectSpec and spec.mutable:
-            return self.instance(value, v)
+            return self.instance(value, v, path)
         raise Unlike
 
     def array(self, a: ndarray, v: str, place: int | None) -> str:
@@ -191,7 +191,7 @@ class Text:
         return f"zeros(u[{k}].shape, {dtype})"
 
     def held(self, value: Any, v: str) -> str | None:
-        """Note a structure that has a name; return its gradient if it has had another one before.
+        """Note a structure that may change; return its gradient if it was met before.
 
         Raises
         ------
@@ -207,26 +207,26 @@ class Text:
         self.made[id(value)] = v, f"o{len(self.made)}"
         return None
 
-    def container(self, value: Any, v: str) -> str:
+    def container(self, value: Any, v: str, path: Path) -> str:
         """Look at a tuple, a list or a dict."""
         t = type(value)
-        known = self.held(value, v) if len(value) or not issubclass(t, tuple) else None
+        known = None if issubclass(t, tuple) else self.held(value, v)
         if known is not None:
             return known
         if t is tuple or t is list:
             self.refuse(f"len({v}) != {len(value)}")
-            parts = self.parts(value, dict(enumerate(value)), v)
+            parts = self.parts(value, dict(enumerate(value)), v, path)
             end = "," if t is tuple and len(value) == 1 else ""
             text = ", ".join(parts.values()) + end
             return self.named(value, f"({text})" if t is tuple else f"[{text}]")
         if t is dict:
             self.refuse(f"tuple({v}) != {self.constant(tuple(value))}")
             self.refuse(f"[*map(type, {v})] != {self.constant([*map(type, value)])}")
-            parts = self.parts(value, value, f"{v}.values()")
+            parts = self.parts(value, value, f"{v}.values()", path)
             pairs = [f"{self.constant(key)}: {part}" for key, part in parts.items()]
             return self.named(value, "{" + ", ".join(pairs) + "}")
         cls = self.class_of(value, v)
-        parts = self.parts(value, dict(enumerate(value)), v)
+        parts = self.parts(value, dict(enumerate(value)), v, path)
         return self.named(value, f"{cls}({', '.join(parts.values())})")
 
     def class_of(self, value: Any, v: str) -> str:
@@ -235,7 +235,7 @@ class Text:
         self.refuse(f"type({v}) is not {cls}")
         return cls
 
-    def instance(self, value: Any, v: str) -> str:
+    def instance(self, value: Any, v: str, path: Path) -> str:
         """Look at an object."""
         known = self.held(value, v)
         if known is not None:
@@ -253,7 +253,7 @@ class Text:
         h = f"h{len(self.made)}"
         self.looks.append(f"{h} = {v}.__dict__")
         self.refuse(f"tuple({h}) != {self.constant(tuple(held))}")
-        parts = self.parts(value, held, f"{h}.values()")
+        parts = self.parts(value, held, f"{h}.values()", path)
         if not is_dataclass(value):
             fields = ", ".join([f"{name}={part}" for name, part in parts.items()])
             return self.named(value, f"MutableTangent({fields})")
@@ -269,7 +269,7 @@ class Text:
         self.builds.append(f"{name} = {text}")
         return name
 
-    def parts(self, value: Any, held: Mapping[Any, Any], given: str) -> dict[Any, str]:
+    def parts(self, value: Any, held: Mapping[Any, Any], given: str, path: Path) -> dict[Any, str]:
         """Look at what a structure holds; return the gradients by key."""
         if not held:
             return {}
@@ -285,7 +285,7 @@ class Text:
             )
         self.open.add(id(value))
         found = {
-            key: self.part(part, v, (id(value), key))
+            key: self.part(part, v, step_into(value, path, key))
             for v, (key, part) in zip(names, held.items(), strict=True)
         }
         self.open.discard(id(value))
@@ -296,9 +296,14 @@ def owned(value: Any, path: Path) -> Path:
     """Return in which structure something is, by its id, and where: several paths lead there."""
     found: Path = ()
     for step in path:
-        found = id(value), step
+        found = step_into(value, found, step)
         value = found_at((value,), (0, step))
     return found
+
+
+def step_into(value: Any, path: Path, step: Any) -> Path:
+    """Return where a part is: the numbers of a tuple, which is a value, by the path to that."""
+    return (*path, step) if issubclass(type(value), tuple) else (id(value), step)
 
 
 EXACT = WITHOUT | BUILTIN | {ndarray, *FLOATS}
