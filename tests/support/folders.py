@@ -13,7 +13,7 @@ from mooncake_py.rooms import ROOMS
 __all__ = ["ENGINE", "ROOT", "Part", "parts_of", "run"]
 
 ROOT = Path(__file__).parents[2]
-SHARES = {"compiler": 4, "language": 4}
+SHARES = {"compiler": 4, "language": 4, "rules": 3}
 """In how many parts a large folder is run."""
 SUMMARY = "short test summary info"
 
