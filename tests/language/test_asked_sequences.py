@@ -127,6 +127,10 @@ def may_read(read: Callable[[Any], Any], kind: type[Logged]) -> bool:
 CASES = [(n, kind) for n, read in READERS.items() for kind in KINDS if may_read(read, kind)]
 
 
+def by_gradient(f: Any, x: float) -> tuple[Any, Any]:
+    return value_and_grad(f)(x)
+
+
 def in_forward_mode(f: Any, x: float) -> tuple[Any, Any]:
     return jvp(f, (x,), (1.0,))
 
@@ -157,20 +161,13 @@ def check(derivative: Any, name: str, kind: type[Logged]) -> None:
     assert vars(o) == {"log": log}
 
 
-@pytest.mark.parametrize(("name", "kind"), CASES)
-def test_calls(name: str, kind: type[Logged]) -> None:
-    check(lambda f, x: value_and_grad(f)(x), name, kind)
+MODES = [by_gradient, in_forward_mode, in_a_checkpoint, in_debug_mode]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
-    ("name", "kind", "derivative"),
-    [
-        (*given, derivative)
-        for given, derivative in rotating(CASES, [in_forward_mode, in_a_checkpoint, in_debug_mode])
-    ],
+    ("name", "kind", "derivative"), [(*case, mode) for case, mode in rotating(CASES, MODES)]
 )
-def test_modes(name: str, kind: type[Logged], derivative: Any) -> None:
+def test_calls(name: str, kind: type[Logged], derivative: Any) -> None:
     check(derivative, name, kind)
 
 

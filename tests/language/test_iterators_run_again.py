@@ -330,7 +330,8 @@ def by_gradient(f: Any) -> Any:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("name", "equal", "program"), pairwise([*MADE, *MADE_BY_ITERTOOLS], [False, True], PROGRAMS)
+    ("name", "equal", "program"),
+    rotating([*MADE, *MADE_BY_ITERTOOLS], [False, True], PROGRAMS, times=2),
 )
 def test_items_of_the_first_run_in_all_modes(name: str, equal: bool, program: Any) -> None:
     def along(f: Any) -> Any:

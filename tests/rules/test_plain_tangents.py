@@ -66,27 +66,33 @@ ROWS: dict[str, Callable[..., Any]] = {
 }
 
 
+EVERY = SQUARE | ANY | ROWS
+OTHERS = {
+    "stack": draw(2, 2, 2), "tall": draw(4, 2), "wide": draw(2, 4), "one": draw(1, 1),
+    "equal": np.eye(3), "zero": np.zeros((3, 3)), "rank one": np.ones((3, 3)),
+    "nan": np.where(np.eye(3) > 0, draw(3, 3), np.nan), "complex": draw(3, 3, dtype=complex),
+    "single": draw(3, 3).astype(np.float32),
+}  # fmt: skip
+ORDERED = ("select", "nan", "median", "partition")  # functions of numbers that have an order
+
+
+def suits(name: str, kind: str) -> bool:
+    """Tell whether a function takes a kind of matrix."""
+    if kind == "complex":
+        return not name.startswith(ORDERED)
+    return not ((kind in ("tall", "wide") and name in SQUARE) or (kind == "stack" and name in ROWS))
+
+
 def cases() -> Iterator[tuple[str, Callable[..., Any], np.ndarray]]:
-    shapes = {
-        "square": (3, 3), "stack": (2, 2, 2), "tall": (4, 2), "wide": (2, 4), "one": (1, 1),
-    }  # fmt: skip
-    for kind, shape in shapes.items():
-        a = draw(*shape)
-        if kind in ("square", "stack", "one"):
-            yield from ((f"{name}-{kind}", f, a) for name, f in SQUARE.items())
-        yield from ((f"{name}-{kind}", f, a) for name, f in ANY.items())
-        if len(shape) == 2:
-            yield from ((f"{name}-{kind}", f, a) for name, f in ROWS.items())
+    """Yield all calls with a square matrix, and each function with each other kind in turn."""
+    yield from ((f"{name}-square", f, draw(3, 3)) for name, f in EVERY.items())
     by_function: dict[str, list[str]] = {}
-    for name in SQUARE | ANY | ROWS:
+    for name in EVERY:
         by_function.setdefault(name.partition(",")[0], []).append(name)
-    odd = {"equal": np.eye(3), "zero": np.zeros((3, 3)), "rank one": np.ones((3, 3)),
-           "nan": np.where(np.eye(3) > 0, draw(3, 3), np.nan), "complex": draw(3, 3, dtype=complex),
-           "single": draw(3, 3).astype(np.float32)}  # fmt: skip
-    for names in by_function.values():  # the calls of a function take turns
-        for name, kind in rotating(names, odd):
-            if kind != "complex" or not name.startswith(("select", "nan", "median", "partition")):
-                yield f"{name}-{kind}", (SQUARE | ANY | ROWS)[name], odd[kind]
+    for names in by_function.values():
+        for name, kind in rotating(names, OTHERS):
+            if suits(name, kind):
+                yield f"{name}-{kind}", EVERY[name], OTHERS[kind]
 
 
 def found(f: Callable[..., Any], a: np.ndarray) -> Any:

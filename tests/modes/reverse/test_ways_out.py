@@ -93,9 +93,13 @@ def test_right_or_refused(f: Any) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("f", WAYS_OUT, ids=lambda f: f.__name__)
-def test_right_or_refused_in_the_other_modes(f: Any) -> None:
-    check_right_or_refused(f, OTHERS)
+@pytest.mark.parametrize(
+    ("f", "mode", "other"),
+    rotating(WAYS_OUT, OTHERS, OTHERS),
+    ids=lambda v: getattr(v, "__name__", v),
+)
+def test_right_or_refused_in_other_modes(f: Any, mode: str, other: str) -> None:
+    check_right_or_refused(f, (mode, other))
 
 
 RIGHT = [

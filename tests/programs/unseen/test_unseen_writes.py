@@ -93,10 +93,10 @@ def may_run(make: Make) -> bool:
 
 READING = {
     f"{name}-{cls.__name__}": make
-    for name, cls in rotating(READERS, SEQUENCES, times=3)
+    for name, cls in rotating(READERS, SEQUENCES, times=2)
     if may_run(make := reading(READERS[name], cls))
 }
-SOME = list(READING)[::3]
+SOME = list(READING)[::5]
 
 
 @pytest.mark.parametrize("name", HOOKS)
