@@ -41,6 +41,7 @@ from mooncake_py.jitted import is_of_numba
 from mooncake_py.modules import held_by_module, module_of
 from mooncake_py.remembered import remembered
 from mooncake_py.runtime.activity import VIEWS, is_iterator
+from mooncake_py.runtime.attribute_lookup import PROXIES
 
 __all__ = [
     "OF_INTERPRETER",
@@ -162,7 +163,7 @@ def class_leads_beyond(cls: type) -> bool:
 
 def has_unknown_parts(t: type) -> bool:
     """Return whether objects of a class may hold what a walk does not meet."""
-    if t in weakref.ProxyTypes:
+    if t in PROXIES:
         return True
     if is_iterator(t) or is_of_numba(t) or t in LOCKS:
         return False

@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from numpy import ndarray
 
+from mooncake_py.by_identity import Types
 from mooncake_py.modules import module_of
 from mooncake_py.runtime import buffers, frames
 from mooncake_py.tangents.fields import instance_dict
@@ -39,7 +40,7 @@ __all__ = [
 ]  # fmt: skip
 
 MISSING: Any = object()
-PROXIES = (weakref.ProxyType, weakref.CallableProxyType)
+PROXIES = Types(weakref.ProxyTypes)
 COMPILED = (WrapperDescriptorType, MethodDescriptorType)
 
 Reader = Callable[["Calling", Any], Any]

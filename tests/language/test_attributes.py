@@ -153,6 +153,28 @@ def attributes_of_a_metaclass(x):
     return np.sum(WithMeta.twice * WithMeta.dynamic * x) + np.sum(made.extra * made.a)
 
 
+class EqualToAll(type):
+    def __eq__(cls, other: object) -> bool:
+        return True
+
+    __hash__ = type.__hash__
+
+
+class Unequalled(metaclass=EqualToAll):
+    def __init__(self, a: Any) -> None:
+        self.a = a * a
+
+    def twice(self) -> Any:
+        return 2.0 * self.a
+
+
+@programs(X)
+def attributes_where_a_metaclass_calls_all_classes_equal(x):
+    made = Unequalled(x)
+    made.b = made.twice() * x
+    return np.sum(made.a * made.b)
+
+
 class Intercepted:
     def __init__(self, a: Any) -> None:
         self.a = a
