@@ -62,7 +62,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         prog="python -m mooncake_py.doctor",
         description="Print the versions and try each mode.",
     )
-    parser.add_argument("--no-compile", action="store_true", help="leave out what compiles")
+    parser.add_argument("--no-compile", action="store_true", help="skip checks that compile")
     skips_compiled = parser.parse_args(arguments).no_compile
     for title, describe in DESCRIPTIONS.items():
         print(f"{title:<14}{described(describe)}")

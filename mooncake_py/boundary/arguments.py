@@ -244,7 +244,7 @@ def not_differentiable(
             if foreign is value
             else (f"{with_article(type(value).__name__)} that holds {described(foreign)}")
         )
-        why = "derivatives are with respect to arrays of NumPy, numbers and what holds them"
+        why = "derivatives are with respect to NumPy arrays, numbers, and containers of these"
         array = to_numpy(foreign, label if foreign is value else "x")
         fix = with_page_about(f"pass the array: {array}", foreign)
     else:

@@ -95,7 +95,7 @@ class Copier:
             raise not_copied(self.ctx, value)
         if self.changes.reach(value):
             what = f"{name_of_object(value)} that leads to it"
-            raise undone(self.ctx, what, "return copies of what it holds")
+            raise undone(self.ctx, what, "return copies of its contents")
         return self.remember(value, value)
 
     def hidden(self, value: Any, copy: Callable[[], Any]) -> Any:
@@ -321,7 +321,7 @@ def unfinished(
     ctx: Reporting,
     value: Any,
     leaves: str = "the differentiated call",
-    why: str = "what it yields would be computed when the call and its record have ended",
+    why: str = "its items would be computed after the call and its record have ended",
 ) -> DerivativeDropError:
     """Return the error for an iterator over active values that gets out."""
     return dropped(

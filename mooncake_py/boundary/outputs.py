@@ -110,7 +110,7 @@ def to_one_number(value: Any) -> str:
     if value is None:
         return "return the number: is a `return` missing?"
     if issubclass(type(value), Generator):
-        return "use `return` instead of `yield`, or return the sum of what the generator yields"
+        return "use `return` instead of `yield`, or return the sum of its items"
     if issubclass(type(value), tuple) and len(value) == 2:
         return "for (value, aux) pass has_aux=True; for several outputs use vjp or jacobian"
     if issubclass(type(value), (tuple, list, dict)):

@@ -54,9 +54,9 @@ class OwnMemory(Watcher):
     """The arguments that copies stand for, during the call that they were copied for."""
 
     why = (
-        "an argument is a variable of its own for a derivative, and what other names reach "
-        "is constant:\nthe function runs on a copy, in which this write would not show as it "
-        "does in the plain call"
+        "an argument is a variable of its own for a derivative, and data reached by other "
+        "names are constant:\nthe function runs on a copy, in which this write would not show as "
+        "it does in the plain call"
     )
     fix = "read and write it by the name of the argument alone, or pass a copy: grad(f)(x.copy())"
 

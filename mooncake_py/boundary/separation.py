@@ -127,7 +127,7 @@ class Separation(Watcher):
         "plain call"
     )
     fix = (
-        "for the total derivative pass what is shared once: grad(lambda x: f(x, x))(x);\n"
+        "for the total derivative pass the shared value once: grad(lambda x: f(x, x))(x);\n"
         "for separate arguments pass a copy: grad(f)(x, x.copy())"
     )
 

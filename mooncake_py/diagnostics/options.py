@@ -69,8 +69,8 @@ def require_output(output: Any) -> None:
     if not (isinstance(output, str) and output in OUTPUTS):
         raise InvalidModeError(
             f"there is no output {output!r} of ranks",
-            fix='choose output="sum", of what the ranks return, or output="same", one number that '
-            "all return",
+            fix='choose output="sum", of the numbers that ranks return, or output="same", one '
+            "number that all return",
         )
 
 

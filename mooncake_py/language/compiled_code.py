@@ -79,7 +79,7 @@ def run(ctx: Mode, f: Any, values: Any, args: Any, kwargs: Any) -> Any:
 def refuse_active(ctx: Mode, f: Any, reached: Reached, values: Any, kwargs: Any) -> None:
     """Raise if compiled code can reach active data."""
     if reached.numbers or any(ctx.find(plain(a)) is not None for a in reached.arrays):
-        why = "it can reach active data through what it was given"
+        why = "it can reach active data through its arguments"
         raise missing_rule(ctx, f, values, why, kwargs)
 
 

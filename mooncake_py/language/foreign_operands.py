@@ -181,7 +181,7 @@ def as_options(ctx: Mode, f: Any, kwargs: Any) -> dict[str, Any]:
                 ctx,
                 f"{names(f)[0]} is called with {name}=np.ma.masked together with active data",
                 why="NumPy converts that constant to nan, with a warning, or refuses it",
-                fix="give a number: np.nan, or what masked elements stand for",
+                fix="give a number: np.nan, or the value that masked elements stand for",
             )
     all_convert = not isinstance(ufunc_of(f)[0], np.ufunc)
     options = {

@@ -31,7 +31,7 @@ def use(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
             f"the function reads a stream that it writes to: {f.__qualname__}",
             why="it is evaluated again for its derivative, which writes nothing, so that it would "
             "read\nsomething else than in the program's own run",
-            fix="keep what is read in a list, or leave it out of the function",
+            fix="keep the data in a list, or leave the read out of the function",
         )
     return None if f.__name__ in STORING else f(*args, **kwargs)
 

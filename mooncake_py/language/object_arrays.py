@@ -199,7 +199,7 @@ def with_boxes(ctx: Mode, f: Any, args: Any, kwargs: Any) -> Any:
     return y if whole is None else whole
 
 
-CONVERTS = "it makes something else of an array of objects than what their operators return"
+CONVERTS = "its result for an array of objects is not that of their operators"
 WRITES = "it writes to an array of objects"
 
 

@@ -66,7 +66,7 @@ class Cleanup:
             dropped(
                 self.ctx,
                 "an unfinished generator was closed later than in the plain call",
-                why="what is recorded to undo changes kept it alive, so the code for its end, a\n"
+                why="the record for undoing changes kept it alive, so the code for its end, a\n"
                 "`finally` or a `with` block, has run too late",
                 fix="close it where it is no longer needed, for example by contextlib.closing",
             )

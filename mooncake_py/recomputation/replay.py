@@ -43,7 +43,7 @@ CAUSES = (
     "a file, the clock, a generator of random numbers in compiled code, or a change\n"
     "that the engine has not seen"
 )
-FIX = "take what changes as an argument, or leave the checkpoint out"
+FIX = "take the data that change as an argument, or leave the checkpoint out"
 
 
 def run_unrecorded(ctx: ReverseMode, run: Run) -> Any:

@@ -21,7 +21,7 @@ MOST = 3  # lines that are named
 LEAST = 0.01  # of the time, which a line takes that is named
 RUNS = 3  # of each way, of which the fastest counts
 ENOUGH = 1.0  # seconds after which a way is not run again
-GENERAL = "move what computes with numbers and arrays into a function of its own, and pass it these"
+GENERAL = "move computations with numbers and arrays into a function of its own, and pass it these"
 ADVICE = ("write ", "pass ", "use ", "call ", "instead", "assign ", "make ")
 """Words in reasons that tell what to write."""
 

@@ -23,10 +23,10 @@ LEGEND = {
     Mark.STEPS: "~    a loop whose steps run again on the way back",
 }
 CALLS = {
-    CallMark.DERIVED: ">    calls what is derived from its own source",
-    CallMark.CONSTANT: "0    calls what has no derivative, its result is constant",
-    CallMark.REFUSED: "!    calls what is refused on active values",
-    CallMark.LATER: "?    calls what is known only when it runs",
+    CallMark.DERIVED: ">    calls a function derived from its own source",
+    CallMark.CONSTANT: "0    calls a function without a derivative, its result is constant",
+    CallMark.REFUSED: "!    calls a function that is refused on active values",
+    CallMark.LATER: "?    calls a function that is known only at run time",
 }
 
 

@@ -109,7 +109,7 @@ def missing(function: Any, place: str | None) -> MissingRuleError:
     return MissingRuleError(
         f"the rule of {function_name(function)} is not in this process",
         why=f"it was declared at {place}, in the process that sent the function:\n"
-        "what is pickled by value arrives without rules",
+        "functions pickled by value arrive without rules",
         fix="put function and rule into a module that both processes import",
     )
 

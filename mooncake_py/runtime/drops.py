@@ -167,9 +167,9 @@ def no_output(ctx: Reporting, rule: Any) -> InvalidRuleError:
         f"{rule.name} returned None, and its rule is by {rule.declaration}",
         where=ctx.user_location(),
         why="such a rule is for a function that returns numbers or arrays and changes nothing:\n"
-        f"what it writes would have no derivative; the rule is declared at {rule.origin}",
+        f"its writes would have no derivative; the rule is declared at {rule.origin}",
         fix="if it writes into its arguments, declare it by overlay, in Python, or by "
-        "rrule.register(f, mutates=...);\notherwise let it return what it computes",
+        "rrule.register(f, mutates=...);\notherwise let it return its results",
     )
 
 

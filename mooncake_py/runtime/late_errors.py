@@ -152,7 +152,7 @@ def refuse_to_go_on(ctx: Reporting, error: BaseException) -> None:
     refusal = DerivativeDropError(
         f"{type(error).__name__} was caught, which was raised when memory had been written",
         where=ctx.user_location(),
-        why="the derivative of what was written is not recorded",
+        why="the derivative of the written values is not recorded",
         fix="test the values before the write, or let the operation return a new array",
     )
     refusal.__cause__ = error

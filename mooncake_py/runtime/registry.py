@@ -189,7 +189,7 @@ class Registry:
         if self.is_unowned(owner):
             raise self.dropped(
                 "an active value is written to an array in memory whose owner is not known",
-                "it was made by the DLPack protocol, which does not say what else sees the write",
+                "it was made by the DLPack protocol, which does not say who else sees the write",
                 "write to the array that owns the memory, or to a copy",
             )
         if owner.base is not None and issubclass(type(elsewhere.buffer_of(owner)), GROWING):
@@ -198,7 +198,7 @@ class Registry:
         if found is not None and found.twice:
             raise self.dropped(
                 "an active value is written to memory that is mapped twice",
-                "what reads the other map of the file or of the shared memory is not recorded",
+                "reads through the other map of the file or of the shared memory are not recorded",
                 "write to an array in memory of its own, or map the file once",
             )
         if found is not None and found.path is not None:

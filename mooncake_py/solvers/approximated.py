@@ -36,7 +36,7 @@ class Approximations(Iterates):
     @override
     def error(self) -> SolverError:
         return SolverError(
-            "what a solver has approximated has no derivative",
+            "approximations by a solver have no derivative",
             where=self.where,
             why=f"of its result, the output depends on {' or '.join(self.stored)}",
             fix="compute it from the solution, by `jacobian` or `hessian` of your function, or "

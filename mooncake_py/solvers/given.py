@@ -41,7 +41,7 @@ class Given(Snapshot):
                 f"the solver {name_of(solve)} changed one of its arguments, inside a derivative",
                 where=ctx.user_location(),
                 why=f"{joined(path, part)} is {new}, and was {former} before; `implicit` "
-                "differentiates\nonly what a solver returns: what it writes would be a constant",
+                "differentiates\nonly the solver's result: its writes would be constants",
                 fix="let the solver work on a copy: a = a.copy(); and return all that is used "
                 "afterwards",
             )

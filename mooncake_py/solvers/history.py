@@ -99,7 +99,7 @@ def depends_on_history(ctx: Mode, solver: str) -> SolverError:
         where=ctx.user_location(),
         why="at one point it returns different values, from the state before the solver and from\n"
         "the state that the solver has left",
-        fix="let it return a function of the point alone: what it keeps may depend on its first "
+        fix="let it return a function of the point alone: its stored data may depend on its first "
         "call, but not on\nlater ones",
     )
 

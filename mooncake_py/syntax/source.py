@@ -292,7 +292,7 @@ def _asserts_rewritten(code: CodeType) -> bool:
 
 
 def _no_text(code: CodeType) -> SourceUnavailableError:
-    why = f"its code was compiled from {code.co_filename!r}, of which there is no text to read"
+    why = f"its code was compiled from {code.co_filename!r}, whose source cannot be read"
     fix = "define the function in a file or a notebook cell, or register a rule for it"
     if code.co_filename == "<stdin>":
         why = (
@@ -301,7 +301,7 @@ def _no_text(code: CodeType) -> SourceUnavailableError:
         why += "what is typed at its prompt"
         fix = "put it into a file (python script.py, python < script.py), or use IPython"
     if code.co_filename == MEASURED_WITHOUT_TEXT:
-        why = "IPython keeps no text of what %timeit measures"
+        why = "IPython does not keep the source of code measured by %timeit"
         fix = "define the function in a cell of its own, without %timeit"
     return SourceUnavailableError(
         f"no Python source for {code.co_qualname}", where=start_of(code), why=why, fix=fix

@@ -56,7 +56,7 @@ _DERIVATIVE_HINT = (
 )
 _INCREMENT_HINT = (
     "right from zero fdata but wrong from other values: the pullback must increment "
-    "(`dx[...] += g`), never overwrite, and only clear the cotangent of what was overwritten"
+    "(`dx[...] += g`), never overwrite, and only clear the cotangent of overwritten elements"
 )
 
 

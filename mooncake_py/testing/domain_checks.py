@@ -77,8 +77,8 @@ def check_mutates(case: Case, rule: Rule | None, reference: Reference) -> None:
             expected=f"only changes that the rule declares ({declared})",
             got=f"the function changes {', '.join(path(i + 1) for i in changed)}",
             hint=f"declare them, rrule.register(f, mutates={positions}), with a rule that undoes "
-            "the change; the engine takes the memory for constant otherwise, and what reads it "
-            "gets a wrong gradient",
+            "the change; otherwise the engine assumes that the memory is constant, and its "
+            "readers get a wrong gradient",
         )
 
 

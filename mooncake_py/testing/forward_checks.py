@@ -65,7 +65,7 @@ def check_output(case: Case, reference: Reference, cycle: Cycle) -> None:
             path=mismatch.path,
             expected=mismatch.expected,
             got=mismatch.got,
-            hint="the forward pass returns exactly what the function returns: "
+            hint="the forward pass returns exactly the result of the function: "
             "the same type, dtype, shape and value",
         )
     other = other_layout(reference.output, cycle.output.primal, "output")
@@ -76,8 +76,8 @@ def check_output(case: Case, reference: Reference, cycle: Cycle) -> None:
             path=other[0],
             expected=other[1],
             got=other[2],
-            hint="what the program does next may depend on it, such as ravel('K'): return what the "
-            "function returns, or a copy laid out like it: y.copy('K')",
+            hint="the program may depend on it, as by ravel('K'): return the result of the "
+            "function, or a copy with the same layout: y.copy('K')",
         )
 
 

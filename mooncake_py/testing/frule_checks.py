@@ -54,7 +54,7 @@ def check_frule(case: Case, cycle: Cycle, reference: Reference, atol: float) -> 
                 path=mismatch.path,
                 expected=mismatch.expected,
                 got=mismatch.got,
-                hint="a forward rule returns what the function returns, and leaves its arguments "
+                hint="a forward rule returns the result of the function, and leaves its arguments "
                 "as the function leaves them",
             )
     for i, dual in enumerate(duals):

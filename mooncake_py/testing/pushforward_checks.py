@@ -78,7 +78,7 @@ def _check_direction(
             path=mismatch.path,
             expected=mismatch.expected,
             got=mismatch.got,
-            hint="in forward mode the function must compute what it computes by itself",
+            hint="in forward mode the function must compute the same as by itself",
         )
     check_undone(case, inputs)
     forward = cycle.pair_exit(dy, dxs)
@@ -96,7 +96,7 @@ def check_undone(case: Case, inputs: Inputs) -> None:
                 path=mismatch.path,
                 expected=mismatch.expected,
                 got=mismatch.got,
-                hint="a forward rule may change in place only what `mutates` names: "
+                hint="a forward rule may change in place only arguments that `mutates` names: "
                 "frule.register(f, mutates=...)",
             )
 

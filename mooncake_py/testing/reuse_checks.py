@@ -15,7 +15,7 @@ from mooncake_py.testing.reverse_checks import check_same
 __all__ = ["check_reuse", "nearby"]
 
 _HINT = (
-    "state kept between calls: save what the pullback needs in the call itself, "
+    "state kept between calls: save the data that the pullback needs in the call itself, "
     "not on the rule, in a global or in a reused buffer"
 )
 

@@ -58,7 +58,8 @@ def check_restored(case: Case, cycle: Cycle) -> None:
             path=change.path,
             expected=change.expected,
             got=change.got,
-            hint="save what the forward pass overwrites, and let the pullback first put it back",
+            hint="save the data that the forward pass overwrites, and let the pullback first "
+            "restore them",
         )
 
 
@@ -177,6 +178,6 @@ def check_pullback_twice(case: Case, cycle: Cycle) -> None:
         "pullback called twice",
         first,
         cycle,
-        "a pullback must not use up or change what it saved; "
+        "a pullback must not use up or change its saved data; "
         "if it has to, it raises PullbackReuseError when it is called again",
     )

@@ -59,7 +59,7 @@ def gradient(f: Callable[..., Any], *args: Any, params: Params | None = None) ->
                 f"there is nothing to take the gradient of {name_of(f)} with respect to",
                 why=f"it was called with {len(args)} arguments, of which none is a number or holds "
                 "one",
-                fix="pass floats or arrays, or name what the function reads otherwise: "
+                fix="pass floats or arrays, or name other data that the function reads: "
                 "params=Params([...])",
             )
         gradients = dict(zip(argnums, grad(f, argnums)(*args), strict=True))

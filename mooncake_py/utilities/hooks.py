@@ -98,7 +98,7 @@ def second_order(ctx: Reporting) -> NestedDerivativeError:
     error = NestedDerivativeError(
         "a hook ran in a derivative of higher order",
         where=ctx.user_location(),
-        why="what it does to a cotangent is not a part of the function, and has no derivative",
+        why="its effect on a cotangent is not a part of the function, and has no derivative",
         fix="leave it out there, for example: x = hook(fn, x) if nest_level() == 1 else x",
     )
     ctx.failed(error)

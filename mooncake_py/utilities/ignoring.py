@@ -129,7 +129,7 @@ def ignore_inside(ctx: Mode, x: Any, /, *args: Any, **kwargs: Any) -> Any:
         raise dropped(
             ctx,
             f"{name_of(x)} returned {with_article(type(y).__name__)} inside ignore_derivatives",
-            why="what it yields would be computed later, in the derivative's sight",
+            why="its items would be computed later, in the derivative's sight",
             fix="return a list",
         )
     return ctx.call(stop_gradient, y) if ctx.contains_active(y) else y

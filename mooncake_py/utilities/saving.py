@@ -116,6 +116,6 @@ def refuse_own_file(ctx: Reporting, store: Any, file: Any) -> None:
     raise unsupported(
         ctx,
         f"{store.__name__} of active data calls methods of {type(file).__name__}",
-        why="compiled code calls them, so that what they do is not seen",
+        why="compiled code calls them, so that their effects are not seen",
         fix="pass a path, or a file that open() returned",
     )

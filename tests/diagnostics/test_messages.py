@@ -144,7 +144,7 @@ SourceUnavailableError: no Python source for squared
   where: FILE:44:12 in calls_text
          | return squared(x)
          |        ^^^^^^^^^^
-  why:   its code was compiled from '<string>', of which there is no text to read
+  why:   its code was compiled from '<string>', whose source cannot be read
   fix:   define the function in a file or a notebook cell, or register a rule for it
 """,
     "two_places": """

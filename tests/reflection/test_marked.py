@@ -87,10 +87,10 @@ MARKS = """
 =    one entry, if an operand is active
 -    operations not fused: an entry for each, if an operand is active
 ~    a loop whose steps run again on the way back
->    calls what is derived from its own source: helper, shifted
-0    calls what has no derivative, its result is constant: steps_of
-!    calls what is refused on active values: os.getpid
-?    calls what is known only when it runs: change
+>    calls a function derived from its own source: helper, shifted
+0    calls a function without a derivative, its result is constant: steps_of
+!    calls a function that is refused on active values: os.getpid
+?    calls a function that is known only at run time: change
 """
 
 

@@ -56,7 +56,7 @@ def test_estimates_have_no_derivative(name: str) -> None:
     f = WITHOUT[name]
     assert np.isfinite(f(1.5))
     for derive in (grad(f), grad(f, debug=True), lambda x: jvp(f, (x,), (1.0,))):
-        with pytest.raises(SolverError, match="approximated has no derivative"):
+        with pytest.raises(SolverError, match="approximations by a solver have no derivative"):
             derive(1.5)
 
 

@@ -69,7 +69,7 @@ class DistributedValueAndGrad(Derivative):
                 f"with output='same', ranks returned {-pair[1]!r} and {pair[0]!r}",
                 why="one number that all ranks return counts once; these are different numbers",
                 fix="return the same reduced number on all ranks, or pass output='sum' for the "
-                "sum of what they return",
+                "sum of the returned numbers",
             )
         return value
 

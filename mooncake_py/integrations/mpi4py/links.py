@@ -296,7 +296,7 @@ def mismatch(link: Sending, nbytes: int) -> RankError:
         f"{link.cotangent.nbytes} bytes of data",
         where=link.where,
         why="the ranks have not taken the same derivatives in the same order",
-        fix="let all ranks take the same derivatives of what communicates",
+        fix="let all ranks take the same derivatives of functions that communicate",
     )
 
 

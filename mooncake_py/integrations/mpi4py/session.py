@@ -351,8 +351,8 @@ def never_received(what: str, rank: int | None, tag: int | None) -> RankError:
     return RankError(
         f"a {what}{which} was never received",
         why="the receiver has come to the end of the derivative",
-        fix="receive within the derivative what is sent within it, and take the same derivatives\n"
-        "on all ranks",
+        fix="receive within the derivative all messages sent within it, and take the same\n"
+        "derivatives on all ranks",
     )
 
 

@@ -30,9 +30,9 @@ def leaving_outside(rule: Rule) -> Iterator[None]:
             raise broken(
                 rule,
                 f"changed {name} as it computed a derivative",
-                "that it stays as it is: what the program does later depends on it",
+                "that it stays unchanged: later parts of the program depend on it",
                 "another one",
-                "draw from a generator of its own, and put back what it sets",
+                "draw from a generator of its own, and restore the settings that it changes",
             )
 
 

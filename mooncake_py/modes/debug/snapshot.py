@@ -31,7 +31,7 @@ __all__ = ["Snapshot", "difference_between", "first_difference", "holds_the_same
 
 CAUSES = (
     "compiled code that writes through a pointer, a thread, a __del__ method,\n"
-    "or a rule that does not say what its function writes"
+    "or a rule that does not declare the writes of its function"
 )
 FIX = (
     "register a rule for the function that writes, with rrule.register(..., mutates=...),\n"

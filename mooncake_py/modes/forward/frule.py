@@ -60,7 +60,7 @@ def left(ctx: ForwardContext, values: list[Any], duals: Any, y: Any) -> Dual:
                 f"{name_of(i)} was given NoTangent(), and the function has written an active value "
                 "into it",
                 why="its tangent would be lost",
-                fix="pass zero_tangent(x) for what the function changes",
+                fix="pass zero_tangent(x) for arguments that the function changes",
             )
     primal, tree = settler.visit(y)
     return Dual(primal, tangents.tangent(tree, None))

@@ -76,7 +76,7 @@ def broadcast_to(a: Value, shape: Sequence[Expr], b: Builder) -> Callable[[Index
         raise Unfit("an operand that is neither a number nor an array", b.place)
     extra = len(shape) - len(a.shape)
     if extra < 0:
-        raise Unfit("a value with more axes than what it is written to", b.place)
+        raise Unfit("a value with more axes than its target", b.place)
     single = [n == ONE for n in a.shape]
     for n, m in zip(a.shape, shape[extra:], strict=True):
         if n != ONE:

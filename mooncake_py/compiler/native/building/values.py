@@ -149,7 +149,7 @@ def complex_array(re: Array, im: Array, whole: bool = False) -> ComplexArray:
 
 def no_element(index: Index) -> Expr:
     """Raise: complex numbers are two numbers."""
-    raise Unfit("a complex array in the place of one of real numbers")
+    raise Unfit("a complex array in place of a real one")
 
 
 @dataclass(frozen=True)

@@ -104,7 +104,7 @@ def solve_by_cholesky(b: Builder, args: Sequence[Value], given: Given) -> Value:
     """Read ``cho_solve((c, lower), b)``."""
     pair, right = arranged(b, args, without_options(given), "c_and_lower b")
     if not isinstance(pair, Tuple) or len(pair.items) != 2 or right is None:
-        raise Unfit(f"cho_solve with {said(pair)}: use what cho_factor returns", b.place)
+        raise Unfit(f"cho_solve with {said(pair)}: use the result of cho_factor", b.place)
     c = linalg.square(b, pair.items[0])
     source = c if flag(b, pair.items[1]) else turned(c)
     return solved_by_factor(b, lower_part(b, source), right)

@@ -79,7 +79,7 @@ def average(b: Builder, args: Sequence[Value], given: Given) -> Value:
         sums = reductions.added_up(b, operations.operated(b, "mul", a, wide), axes, keeps_)
         return operations.operated(b, "truediv", sums, nonzero(b, total))
     if len(w.shape) != len(a.shape):
-        raise Unfit("weights of another shape than what they weigh", b.place)
+        raise Unfit("weights of another shape than the data", b.place)
     for n, m in zip(w.shape, a.shape, strict=True):
         b.check("eq", n, m)
     over = None if is_whole else axes

@@ -102,7 +102,7 @@ def printed_alone(foreign: Foreign) -> tuple[str, Printer]:
     reading = read(f, [type_of_passed(kind, axes, wide) for kind, axes in foreign.kinds])
     ints = [k for k, (kind, _) in enumerate(foreign.kinds) if kind == INT]
     if Callee(foreign.function, f).may_overflow(frozenset(f.__code__.co_varnames[k] for k in ints)):
-        raise Unfit("ints that wrap around in what Numba compiled")
+        raise Unfit("ints that wrap around in code compiled by Numba")
     region = lowered(reading.region)
     if reading.captured or reading.set_after or reading.grown or region.lists:
         raise Unfit("a function that does more than compute")

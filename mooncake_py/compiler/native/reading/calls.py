@@ -174,7 +174,8 @@ class CallReader(ExpressionReader):
         found = constant_calls.method(self, base, node.func.attr, args, self.keywords(node))
         if found is None:
             raise Unfit(
-                f"the method {node.func.attr} of {said(base)} with what is known only when it runs",
+                f"the method {node.func.attr} of {said(base)} with arguments known only when "
+                "it runs",
                 place_of(node),
             )
         return found

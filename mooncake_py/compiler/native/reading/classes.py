@@ -54,7 +54,7 @@ class ClassReader(StatementReader):
             return self.contained(lambda: self.applied(getter, [o], {}, self.call_here()))
         if t is functools.cached_property:
             raise Unfit(
-                f"{name}, a cached_property, which keeps what it computed: use a property",
+                f"{name}, a cached_property, which keeps its result: use a property",
                 self.b.place,
             )
         if t is MemberDescriptorType:
@@ -143,7 +143,7 @@ class ClassReader(StatementReader):
     def class_call(self, f: Any, args: Sequence[Value], given: dict[str, Value]) -> Value | None:
         if type(f) is CACHED:
             raise Unfit(
-                f"{f.__name__}, under functools.lru_cache or cache, which keeps what it gave back: "
+                f"{f.__name__}, under functools.lru_cache or cache, which keeps its results: "
                 "call the function without it",
                 self.b.place,
             )

@@ -209,7 +209,7 @@ class ComprehensionReader(ObjectReader):
     # Loops.
 
     def looped(self, node: Comprehension, over: Iterable, found: Renamed) -> Value:
-        """Read a comprehension over what has a length that is known only when it runs."""
+        """Read a comprehension over items whose number is known only when it runs."""
         b = self.b
         counter = b.fresh("i")
         (element,) = found.elements
@@ -264,7 +264,7 @@ class ComprehensionReader(ObjectReader):
         if not is_stacked:
             self.unroll_at(place_of(node))
             raise Unfit(
-                f"{said(found)} in a list comprehension over what has a length that is known only "
+                f"{said(found)} in a list comprehension over items whose number is known only "
                 "when it runs: use floats only, ints only, arrays, or tuples of them",
                 place_of(node),
             )

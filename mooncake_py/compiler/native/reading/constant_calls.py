@@ -176,7 +176,7 @@ def set_of(r: ExpressionReader, items: Sequence[Value]) -> Value:
     except TypeError:
         found = {UNKNOWN}
     if UNKNOWN in found:
-        raise Unfit("a set of what is known only when it runs: use a tuple", r.b.place)
+        raise Unfit("a set of items known only when it runs: use a tuple", r.b.place)
     return Known(found)
 
 

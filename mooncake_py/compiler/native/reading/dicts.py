@@ -28,7 +28,7 @@ __all__ = ["found_key", "item", "iterated", "key_value", "put", "tested", "writt
 
 
 def found_key(r: ExpressionReader, key: Value) -> Any:
-    """Return what is known of a key, else `NO_KEY`; find out that its ints must be known."""
+    """Return a known key, else `NO_KEY`; note that its ints must be known."""
     known = key_in(key)
     if known is NO_KEY:
         for e in ints_in(key):

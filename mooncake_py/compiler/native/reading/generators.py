@@ -203,7 +203,8 @@ class GeneratorReader(ComprehensionReader):
             try:
                 return pairs[f(range(len(pairs)), key=known.__getitem__)][1]
             except TypeError as error:
-                raise Unfit(f"`{f.__name__}` of what cannot be compared", place_of(node)) from error
+                why = f"`{f.__name__}` of items that cannot be compared"
+                raise Unfit(why, place_of(node)) from error
         (key, item), *others = pairs
         self.bind(least, key)
         self.bind(found, item)

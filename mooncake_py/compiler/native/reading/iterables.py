@@ -224,7 +224,7 @@ class IterableReader(LoopRule):
             raise Unfit("`zip` with options", place_of(call))
         parts = tuple(map(self.iterated, call.args))
         if any(isinstance(part, Generated) for part in parts):
-            raise Unfit("`zip` of a generator: use a list of what it yields", place_of(call))
+            raise Unfit("`zip` of a generator: use a list of its items", place_of(call))
         is_strict = any(bool(k.value.value) for k in call.keywords)  # type: ignore[attr-defined]
         return Zipped(parts, is_strict) if parts else Items(())
 
@@ -312,7 +312,7 @@ class IterableReader(LoopRule):
         try:
             order = sorted(range(len(items)), key=known.__getitem__, reverse=bool(downwards))
         except TypeError as error:
-            raise Unfit("`sorted` of what cannot be compared", place_of(call)) from error
+            raise Unfit("`sorted` of items that cannot be compared", place_of(call)) from error
         return tuple([items[k] for k in order])
 
     def only_arguments(self, call: ast.Call, count: int) -> Sequence[ast.expr]:
@@ -328,7 +328,7 @@ class IterableReader(LoopRule):
         items = self.known_items(found, as_items=True)
         if items is None:
             raise Unfit(
-                f"`{ast.unparse(call.func)}` of what has a length that is known only when it runs",
+                f"`{ast.unparse(call.func)}` of items whose number is known only when it runs",
                 place_of(call),
             )
         return items

@@ -47,9 +47,9 @@ class NestedReader(GeneratorReader):
     entered: Counter[Any]
 
     def scope_name(self, code: CodeType) -> str:
-        """Return what begins the names of the variables of a call.
+        """Return the prefix of the names of the variables of a call.
 
-        It is the same in each reading, whatever else is read: what is found out has these names.
+        It is the same in each reading, whatever else is read: findings have these names.
         """
         outer = self.scopes[-1].prefix if self.scopes else ""
         key = outer, self.b.place, code.co_name, code.co_firstlineno

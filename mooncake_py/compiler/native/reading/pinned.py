@@ -73,7 +73,7 @@ def is_passed(r: CallReader, path: Path) -> bool:
 def are_small(
     given: Sequence[Any] | None, paths: set[Path], lengths: set[tuple[Path, int]], most: int
 ) -> bool:
-    """Return True for ints and lengths that are no larger than what helps, or are not given."""
+    """Return True for ints and lengths small enough to help, or that are not given."""
     if given is None:
         return not lengths
     ints = [found_at(given, path) for path in paths]

@@ -419,7 +419,7 @@ class FunctionReader(ResultReader):
             return self.begun(inner, arguments)
         ints = [n for n, v in arguments.items() if isinstance(v, Number) and v.kind == INT]
         if inner.callee.may_overflow(frozenset(ints)):
-            raise Unfit("ints that wrap around in what Numba compiled", place)
+            raise Unfit("ints that wrap around in code compiled by Numba", place)
         for name, value in arguments.items():
             self.scope = inner
             if isinstance(value, Tuple) or (isinstance(value, Array) and not value.base):

@@ -194,7 +194,7 @@ def known(value: Any) -> Value:
     """Return the value of an object that is the same in each call."""
     found = constant(value)
     if found is None:
-        raise Unfit("an array in the place of a constant")
+        raise Unfit("an array in place of a constant")
     return found
 
 

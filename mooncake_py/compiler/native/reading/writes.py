@@ -125,9 +125,7 @@ class MemoryWriter(CallReader):
     def of_shape(self, value: Array, like: Array) -> Array:
         """Return an array that must have the shape of another one."""
         if len(value.shape) != len(like.shape):
-            raise Unfit(
-                "an array of another number of axes than what it is written to", self.b.place
-            )
+            raise Unfit("an array whose number of axes differs from its target", self.b.place)
         for n, m in zip(value.shape, like.shape, strict=True):
             self.b.check("eq", n, m)
         return value
@@ -329,7 +327,7 @@ class MemoryWriter(CallReader):
             self.where_complex(a, mask, value)
             return
         if isinstance(value, ComplexNumber | ComplexArray):
-            raise Unfit("a complex number in the place of another", b.place)
+            raise Unfit("a complex number in place of another", b.place)
         mask = mask if mask.base != a.base else b.kept(mask)
         element = self.part_for(a, value)
 

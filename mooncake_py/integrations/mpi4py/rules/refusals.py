@@ -38,14 +38,16 @@ def refuse(kind: type, name: str) -> None:
         return
     fix = INSTEAD.get(name.removesuffix("v"), "")
     fix = (
-        f"use {fix}" if fix else "leave it out of what is differentiated, or use a call with a rule"
+        f"use {fix}"
+        if fix
+        else "leave it out of the differentiated function, or use a call with a rule"
     )
 
     def run(ctx: Mode, *args: Any, **kwargs: Any) -> NoReturn:
         raise unsupported(
             ctx,
             f"no rule for mpi4py.MPI.{kind.__name__}.{name}",
-            why="it communicates, or changes what communicates, out of the derivative's sight",
+            why="it communicates, or changes how ranks communicate, out of the derivative's sight",
             fix=f"{fix};\ndocs/distributed.md lists the calls that have one",
         )
 

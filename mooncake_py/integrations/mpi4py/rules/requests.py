@@ -80,8 +80,8 @@ def link_of(request: Any) -> Any:
     raise MissingRuleError(
         "a request that was made outside the derivative is waited for within it",
         where=current_place()[0],
-        why="what it receives comes from outside, and nobody would take its cotangent",
-        fix="begin and end the message within what is differentiated, or both outside",
+        why="the received data come from outside, and nobody would take their cotangent",
+        fix="begin and end the message within the differentiated function, or both outside",
     )
 
 

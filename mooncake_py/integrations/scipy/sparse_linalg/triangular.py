@@ -29,7 +29,7 @@ def spsolve_triangular(
         raise MissingRuleError(
             f"spsolve_triangular of {with_article(type(b).__name__)} has no derivative",
             why="its result is of that class",
-            fix="pass np.asarray of it, and for a masked array what filled() returns",
+            fix="pass np.asarray of it, and for a masked array the result of filled()",
         )
     A = sp.csr_array(A, copy=True)
     A.sum_duplicates()
