@@ -41,6 +41,9 @@ __all__ = [
 
 HERE = os.path.dirname(__file__)
 PACKAGE = os.path.dirname(HERE) + os.sep
+OF_SCIPY = os.path.join(PACKAGE, "integrations", "scipy") + os.sep
+"""The rules for SciPy keep to what those for NumPy do; its solvers call users back."""
+SOLVERS = os.path.join(OF_SCIPY, "solvers") + os.sep
 
 
 class Rule:
@@ -66,7 +69,8 @@ class Rule:
     def __init__(self, functions: tuple[Hashable, ...], origin: Location) -> None:
         self.functions = functions
         self.origin = origin
-        self.built_in = origin.file.startswith(HERE)
+        file = origin.file
+        self.built_in = file.startswith((HERE, OF_SCIPY)) and not file.startswith(SOLVERS)
         self.by_user = not origin.file.startswith(PACKAGE)
 
     @property
@@ -162,7 +166,7 @@ class NotImplementedDerivative:
 
     def fail(self, function: str, argument: int) -> MissingRuleError:
         """Return the error for a use of this derivative."""
-        place = "" if self.origin.file.startswith(HERE) else f" (declared at {self.origin})"
+        place = "" if self.origin.file.startswith((HERE, OF_SCIPY)) else f" (declared at {self.origin})"
         return MissingRuleError(
             f"the derivative of {function} with respect to argument {argument} is not implemented",
             why=f"{self.info}{place}",
