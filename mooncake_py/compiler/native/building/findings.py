@@ -69,6 +69,8 @@ class Findings:
         another shape.
     stacked : dict of (Place or None) to tuple
         Where lists are made to which loops append arrays or tuples, and what these are like.
+    turned : set of Place or None
+        Those of them to which loops append at the beginning.
     listed : set of str
         Slots whose arrays loops append to lists.
     run : set of Place or None
@@ -114,6 +116,7 @@ class Findings:
         self.mixed: set[str] = set()
         self.unrolled: set[Place | None] = set()
         self.stacked: dict[Place | None, tuple[Any, ...]] = {}
+        self.turned: set[Place | None] = set()
         self.listed: set[str] = set()
         self.run: set[Place | None] = set()
         self.compressed: set[Place | None] = set()

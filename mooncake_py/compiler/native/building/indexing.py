@@ -38,6 +38,7 @@ __all__ = [
     "diagonal",
     "flipped",
     "settles_duplicates",
+    "sliced",
     "transposed",
     "viewed",
 ]

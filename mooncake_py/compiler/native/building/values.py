@@ -13,7 +13,7 @@ from mooncake_py.compiler.native.building.generator import Generator
 from mooncake_py.compiler.native.building.sameness import are_one, never_changes
 from mooncake_py.compiler.native.building.slices import Slice
 from mooncake_py.compiler.native.building.types import ObjectType
-from mooncake_py.compiler.native.regions.linear import flat
+from mooncake_py.compiler.native.regions.linear import ONE, ZERO, flat, minus, plus
 from mooncake_py.compiler.native.regions.region import BOOL, FLOAT, FLOAT32, INT
 from mooncake_py.compiler.regions.ir import Const, Expr, Length, Load, Name
 from mooncake_py.syntax.nodes import Place
@@ -302,6 +302,8 @@ class Stack:
         What its items are like, the memory of each part, and the shapes of those that are arrays.
     length, count, loops : Expr, str, int
         How many there are; of a list that grows what that is called; in how many loops it is made.
+    start, is_turned : Expr, bool
+        Where in memory they begin, and whether the last one stands there.
     """
 
     form: tuple[Any, ...]
@@ -310,16 +312,34 @@ class Stack:
     count: str
     shapes: dict[str, tuple[Expr, ...]]
     loops: int
+    start: Expr = ZERO
+    is_turned: bool = False
     shape = property(lambda self: (self.length,))
+
+    @property
+    def as_cells(self) -> Cells | Stack:
+        """A list of numbers that are the items, not to be written, if they are numbers."""
+        return Cells(self.as_array, self.form[1]) if self.form[0] == "number" else self
+
+    def number(self, k: Expr) -> Expr:
+        """Return an item of a list of numbers."""
+        return Load(self.bases[0], (self.place(k),))
+
+    def place(self, k: Expr) -> Expr:
+        """Return where an item is in memory."""
+        return plus(self.start, minus(minus(self.length, ONE), k) if self.is_turned else k)
 
     @property
     def as_array(self) -> Array:
         """NumPy's conversion of a list of arrays, not to be written."""
+        if self.form[0] == "number":
+            return Array(self.shape, KINDS[self.form[1]], lambda at: self.number(at[0]))
         if self.form[0] != "array" or not self.shapes:
             raise Unfit("an array of a list of tuples, or of none: use several lists")
         ((base, shape),) = self.shapes.items()
         full = (self.length, *shape)
-        return Array(full, self.form[1], lambda at: Load(base, (flat(full, at),)))
+        places = lambda at: flat(full, (self.place(at[0]), *at[1:]))  # noqa: E731
+        return Array(full, self.form[1], lambda at: Load(base, (places(at),)))
 
 
 @dataclass(frozen=True, eq=False)

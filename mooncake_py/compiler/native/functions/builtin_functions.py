@@ -54,6 +54,7 @@ def extremum(op: str) -> Reader:
 
     def read(b: Builder, args: Sequence[Value], given: Given) -> Value:
         (only,) = args if len(args) == 1 else (None,)
+        only = only.as_cells if isinstance(only, Stack) else only
         if isinstance(only, Array) and len(only.shape) == 1:
             return element_of(b, op, only)
         if isinstance(only, Cells):
@@ -80,6 +81,7 @@ def element_of(b: Builder, op: str, a: Array) -> Number:
 def total(b: Builder, args: Sequence[Value], given: Given) -> Value:
     """Read ``sum(x)``."""
     (x,) = args if len(args) == 1 else (None,)
+    x = x.as_cells if isinstance(x, Stack) else x
     if COMPENSATES and isinstance(x, Tuple | Cells):
         items = x.items if isinstance(x, Tuple) else [x]
         b.is_exact = b.is_exact and all(getattr(v, "type", "") != "float" for v in items)

@@ -205,12 +205,11 @@ class CallReader(ExpressionReader):
         assert isinstance(made, Tuple | Cells | Stack)
         if not isinstance(more, Tuple):
             raise Unfit("a list that grows by other than numbers", self.b.place)
-        memory = set(bases_in([made])) if isinstance(made, Cells | Stack) else set()
-        if any(not memory.isdisjoint(around.over) for around in self.around):
-            raise Unfit("a list that grows while a loop runs over it", self.b.place)
+        if not isinstance(made, Tuple):
+            self.require_no_loop_over(made)
         for value in more.items:
             if self.around:
-                self.note_ints(value, self.around[-1].place)
+                pinned.note_ints(self, value, self.around[-1].place)
             if isinstance(made, Stack):
                 self.stacked_up(made, value)
                 continue
@@ -218,31 +217,37 @@ class CallReader(ExpressionReader):
                 self.find_stack(made, value)
             growing.appended(self.b, made, value, self.findings)
 
-    def find_stack(self, made: Tuple | Cells, value: Value) -> None:
-        """Find out that a list must hold its items part by part, as a loop appends them."""
-        if made.place is not None and made.place not in self.findings.stacked:
-            try:
-                self.findings.stacked[made.place] = stacks.form_of(self.b, value)
-            except Unfit:  # of dicts or objects, say, which few passes append one by one
-                self.unroll_at(self.around[-1].place if self.around else None)
-                raise
-            raise Again
+    def require_no_loop_over(self, made: Cells | Stack) -> None:
+        """Raise for a list that grows while a loop runs over it."""
+        memory = set(bases_in([made]))
+        if any(not memory.isdisjoint(around.over) for around in self.around):
+            raise Unfit("a list that grows while a loop runs over it", self.b.place)
 
-    def note_ints(self, value: Value, place: Place | None) -> None:
-        """Note that a loop makes a list of such items, which may be indices."""
-        items = value.items if isinstance(value, Tuple) else [value]
-        if items and all(isinstance(v, Number) and v.type == "int" for v in items):
-            self.of_ints.add(place)
+    def find_stack(self, made: Tuple | Cells, value: Value, is_turned: bool = False) -> None:
+        """Find out that a list must hold its items part by part, as a loop appends them.
+
+        Parameters
+        ----------
+        is_turned : bool
+            Whether the loop puts them before the first one.
+        """
+        if made.place is not None and made.place not in self.findings.stacked:
+            around = self.around[-1].place if self.around else None
+            try:
+                form = stacks.form_of(self.b, value)
+            except Unfit:  # of dicts or objects, say, which few passes append one by one
+                self.unroll_at(around)
+                raise
+            if stacks.has_lists(form):  # those of few passes may be written
+                self.unroll_at(around, pins=False)
+            self.findings.stacked[made.place] = form
+            if is_turned:
+                self.findings.turned.add(made.place)
+            raise Again
 
     @override
     def know_ints(self) -> None:
-        found = self.findings
-        if self.of_ints:  # what they append to is a list of known items then
-            is_known = {place: stacks.has_only_ints(f) for place, f in found.stacked.items()}
-            found.stacked = {p: f for p, f in found.stacked.items() if not is_known[p]}
-            found.growing = {p: t for p, t in found.growing.items() if t != "int"}
-        for place in self.of_ints:
-            self.unroll_at(place)
+        pinned.know_ints(self)
 
     def unroll_at(self, place: Place | None, pins: bool = True) -> None:
         """Find out that a loop must be read once for each pass, if it has few.
@@ -254,10 +259,14 @@ class CallReader(ExpressionReader):
         """
         raise NotImplementedError
 
-    def stacked_up(self, made: Stack, value: Value) -> None:
-        """Put an array, or a tuple, at the end of a list."""
+    def stacked_up(self, made: Stack, value: Value, is_turned: bool = False) -> None:
+        """Put an array, or a tuple, at the end of a list, or at its beginning."""
         if not made.count:
-            raise Unfit("a list that a comprehension makes, and that grows", self.b.place)
+            raise Unfit(
+                "a list that a comprehension or a slice makes, and that grows", self.b.place
+            )
+        if made.is_turned != is_turned:
+            raise Unfit("a list that grows at both ends in loops: use two lists", self.b.place)
         value = self.kept_apart(value)
         self.keep_in_list(value)
         is_within = self.b.loops > made.loops

@@ -36,7 +36,7 @@ from mooncake_py.compiler.native.building.values import (
     Value,
     stored,
 )
-from mooncake_py.compiler.native.reading import dicts, lists, stacks
+from mooncake_py.compiler.native.reading import dicts, lists, pinned, stacks
 from mooncake_py.compiler.native.reading.iterables import (
     Generated,
     Iterable,
@@ -231,7 +231,7 @@ class ComprehensionReader(ObjectReader):
         with b.loop(counter, low, minus(high, ONE)) as block:
             self.bind_heads(heads, Number(Name(counter), "int"), low)
             made = self.element_of_list(node, element, count)
-            self.note_ints(made, place_of(node))
+            pinned.note_ints(self, made, place_of(node))
             at = minus(Name(counter), low)
             if isinstance(made, Number):
                 x = made
@@ -263,6 +263,7 @@ class ComprehensionReader(ObjectReader):
             raise Again
         if not is_stacked:
             self.unroll_at(place_of(node))
+        if not is_stacked and not isinstance(found, Tuple):
             raise Unfit(
                 f"{said(found)} in a list comprehension over items whose number is known only "
                 "when it runs: use floats only, ints only, arrays, or tuples of them",

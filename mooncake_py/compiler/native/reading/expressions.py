@@ -397,6 +397,8 @@ class ExpressionReader(ConditionReader):
             return lists.at_place(self.b, base, at.e)
         if isinstance(base, Cells) and isinstance(index, ast.Slice):
             return lists.part(self.b, base, self.part(index))
+        if isinstance(base, Stack) and isinstance(index, ast.Slice):
+            return stacks.part(self.b, base, slices.read(self, index))
         if isinstance(base, Stack):
             return stacks.item(self.b, base, self.number(index))
         if isinstance(base, Cells):

@@ -23,13 +23,15 @@ from mooncake_py.compiler.native.building.types import (
     TupleType,
     Type,
 )
-from mooncake_py.compiler.native.building.values import Unfit
+from mooncake_py.compiler.native.building.values import Number, Tuple, Unfit, Value
+from mooncake_py.compiler.native.reading import stacks
 from mooncake_py.compiler.regions.ir import Expr, Length, Name, walk
+from mooncake_py.syntax.nodes import Place
 
 if TYPE_CHECKING:
     from mooncake_py.compiler.native.reading.calls import CallReader
 
-__all__ = ["pin", "with_pinned"]
+__all__ = ["know_ints", "note_ints", "pin", "with_pinned"]
 
 INT = NumberType("int")
 MOST = 1 << 10  # an int that decides structure is a small one
@@ -63,6 +65,24 @@ def pin(r: CallReader, e: Expr, most: int = MOST) -> None:
         r.findings.pinned |= paths
         r.findings.lengths |= lengths
         raise Again
+
+
+def note_ints(r: CallReader, value: Value, place: Place | None) -> None:
+    """Note that a loop makes a list of such items, which may be indices."""
+    items = value.items if isinstance(value, Tuple) else [value]
+    if items and all(isinstance(v, Number) and v.type == "int" for v in items):
+        r.of_ints.add(place)
+
+
+def know_ints(r: CallReader) -> None:
+    """Find out that loops that make lists of ints must be read pass by pass."""
+    found = r.findings
+    if r.of_ints:  # what they append to is a list of known items then
+        is_known = {place: stacks.has_only_ints(f) for place, f in found.stacked.items()}
+        found.stacked = {p: f for p, f in found.stacked.items() if not is_known[p]}
+        found.growing = {p: t for p, t in found.growing.items() if t != "int"}
+    for place in r.of_ints:
+        r.unroll_at(place)
 
 
 def is_passed(r: CallReader, path: Path) -> bool:

@@ -22,11 +22,14 @@ from typing import Any
 from mooncake_py.compiler.native.building import operations
 from mooncake_py.compiler.native.building.builder import Builder
 from mooncake_py.compiler.native.building.in_words import said
+from mooncake_py.compiler.native.building.indexing import sliced
 from mooncake_py.compiler.native.building.values import (
     Array,
+    Cells,
     ComplexArray,
     Known,
     Number,
+    Slice,
     Stack,
     Tuple,
     Unfit,
@@ -34,23 +37,26 @@ from mooncake_py.compiler.native.building.values import (
 )
 from mooncake_py.compiler.native.reading import growing, lists
 from mooncake_py.compiler.native.reading.merging import Before
-from mooncake_py.compiler.native.regions.linear import LARGE, ONE, flat, plus, size_of, times
+from mooncake_py.compiler.native.regions.linear import LARGE, ONE, flat, minus, plus, size_of, times
 from mooncake_py.compiler.native.regions.region import BOOL, FLOAT, INT
 from mooncake_py.compiler.regions.ir import Alloc, Assign, Const, Count, Expr, Grow, Load, Name
 
 __all__ = [
     "appended",
     "form_of",
+    "has_lists",
     "has_only_ints",
     "item",
     "item_at",
     "made",
     "memory",
     "now",
+    "part",
     "started",
 ]
 
 Form = tuple[Any, ...]
+TUPLES = "tuple", "list"
 
 
 def form_of(b: Builder, value: Value) -> Form:
@@ -69,8 +75,9 @@ def form_of(b: Builder, value: Value) -> Form:
         case Array():
             if value.kind != BOOL:
                 return "array", value.kind, len(value.shape)
-        case Tuple(items=items, is_list=False):
-            return "tuple", value.cls, tuple([form_of(b, item) for item in items])
+        case Tuple(items=items) if not value.has_slots:
+            kind = "list" if value.is_list else "tuple"
+            return kind, value.cls, tuple([form_of(b, item) for item in items])
         case Known() if value.never_changes:
             return "known", value
     raise Unfit(f"a list of {said(value)} that a loop makes: use numbers and arrays", b.place)
@@ -82,9 +89,14 @@ def kinds_in(form: Form) -> Iterator[str]:
         yield INT if form[1] in ("int", "int64") else FLOAT
     elif form[0] == "array":
         yield form[1]
-    elif form[0] == "tuple":
+    elif form[0] in TUPLES:
         for part in form[2]:
             yield from kinds_in(part)
+
+
+def has_lists(form: Form) -> bool:
+    """Return True for items that are lists, or tuples of such."""
+    return form[0] == "list" or (form[0] == "tuple" and any(map(has_lists, form[2])))
 
 
 def has_only_ints(form: Form) -> bool:
@@ -94,15 +106,15 @@ def has_only_ints(form: Form) -> bool:
     )
 
 
-def started(b: Builder, form: Form) -> Stack:
-    """Return an empty list of items of a form, which grows."""
+def started(b: Builder, form: Form, is_turned: bool = False) -> Stack:
+    """Return an empty list of items of a form, which grows; at its beginning if it is turned."""
     length = b.fresh("n")
     b.kinds[length] = INT
     b.ranges.sizes[length] = LARGE
     bases = tuple([growing.room(b, b.fresh("g"), kind).base for kind in kinds_in(form)])
     b.add(Count(length, Const(0), place=b.place))
     b.frozen = {}
-    return Stack(form, bases, Const(0), length, {}, b.loops)
+    return Stack(form, bases, Const(0), length, {}, b.loops, is_turned=is_turned)
 
 
 def now(b: Builder, made: Stack) -> Stack:
@@ -208,15 +220,28 @@ def item(b: Builder, made: Stack, at: Number) -> Value:
 
 def item_at(b: Builder, made: Stack, place: Expr) -> Value:
     """Return an item that is there."""
-    return part_at(b, made, made.form, iter(made.bases), place)
+    return part_at(b, made, made.form, iter(made.bases), made.place(place))
+
+
+def part(b: Builder, made: Stack, index: Slice) -> Stack | Cells:
+    """Read a slice, a new list of the same items, which does not grow."""
+    if index.step != 1:
+        raise Unfit("a slice, with a step, of a list that a loop makes", b.place)
+    axis = sliced(b, index, made.length)
+    first, n = b.steady(axis.first), b.natural(b.steady(axis.extent))
+    before = minus(minus(made.length, n), first) if made.is_turned else first
+    found = replace(made, length=n, count="", start=plus(made.start, before))
+    if made.form[0] == "number":  # a list of numbers may be written
+        return Cells(b.kept(found.as_array), made.form[1])
+    return found
 
 
 def part_at(b: Builder, made: Stack, form: Form, bases: Iterator[str], place: Expr) -> Value:
     """Return a part of an item."""
     match form:
-        case ("tuple", cls, parts):
+        case ("tuple" | "list" as kind, cls, parts):
             items = [part_at(b, made, part, bases, place) for part in parts]
-            return Tuple(tuple(items), cls=cls)
+            return Tuple(tuple(items), kind == "list", cls=cls)
         case ("known", value):
             return value
         case ("number", type_):

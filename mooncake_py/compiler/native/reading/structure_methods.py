@@ -13,6 +13,7 @@ from mooncake_py.compiler.native.building.values import (
     Dictionary,
     Known,
     Number,
+    Stack,
     Tuple,
     Unfit,
     Value,
@@ -26,6 +27,7 @@ from mooncake_py.overriding import override
 __all__ = ["StructureMethodReader"]
 
 NOTHING = Known(None)
+FIRST = Number(Const(0), "int")
 Args = Sequence[Value]
 Given = dict[str, Value]
 Read = Callable[[StructureReader, Structure, Args], Value]
@@ -201,9 +203,26 @@ class StructureMethodReader(StructureReader):
         assert isinstance(node.func, ast.Attribute)
         name = node.func.attr
         args, given = [*map(self.value, node.args)], self.keywords(node)
+        is_first = name == "insert" and len(args) == 2 and not given and args[0] == FIRST
+        if is_first and self.put_first(made, args[1]):
+            return NOTHING
         if not isinstance(made, Structure):
             return self.changed_cells(made, name)
         return self.contained(lambda: called(self, made, name, args, given))
+
+    def put_first(self, made: Value, value: Value) -> bool:
+        """Read ``made.insert(0, value)`` of a list to which a loop does that."""
+        if not isinstance(made, Stack):
+            if not (isinstance(made, Tuple) and self.is_from_before(made)):
+                return False
+            self.unroll_at(self.around[-1].place, pins=False)
+            self.find_stack(made, value, is_turned=True)
+            return False
+        if self.nested > 1 or self.exclusive:
+            raise Unfit("a list that grows within an expression", self.b.place)
+        self.require_no_loop_over(made)
+        self.stacked_up(made, value, is_turned=True)
+        return True
 
     def changed_cells(self, made: Value, name: str) -> Value:
         """Read a method of a list of numbers, which may be one of any items; of few if not."""

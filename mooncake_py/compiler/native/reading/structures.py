@@ -95,9 +95,10 @@ class StructureReader(AssignmentReader):
             return made
         assert isinstance(made, Structure | Cells)
         if place in self.findings.stacked and isinstance(made, Tuple):
-            stack = stacks.started(self.b, self.findings.stacked[place])
-            for item in made.items:
-                self.stacked_up(stack, item)
+            is_turned = place in self.findings.turned
+            stack = stacks.started(self.b, self.findings.stacked[place], is_turned)
+            for item in made.items[::-1] if is_turned else made.items:
+                self.stacked_up(stack, item, is_turned)
             return stack
         found = replace(made, place=place)
         if place in self.findings.changed and isinstance(found, Structure):
@@ -368,6 +369,12 @@ class StructureReader(AssignmentReader):
         if not self.b.loops or not isinstance(made, Tuple) or made.place is None:
             return False
         if not isinstance(more, Tuple) or all(isinstance(v, Number) for v in more.items):
+            return False
+        return self.is_from_before(made)
+
+    def is_from_before(self, made: Tuple) -> bool:
+        """Return True for a list that is made before the innermost loop, which is there."""
+        if not self.b.loops or made.place is None:
             return False
         before = self.around[-1].entry.values.values()
         return any(isinstance(v, Tuple) and v.place == made.place for v in before)

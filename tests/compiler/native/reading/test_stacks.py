@@ -79,7 +79,44 @@ def distance(x, a):
     return np.sqrt(np.sum((x - a) ** 2) + 1.0)
 
 
-FUNCTIONS = [trajectory, copies_of_what_is_written, pairs, matrices, of_functions]
+def lists_within(x, a):
+    """A state that is a list of numbers, made anew in each pass."""
+    t, y = 0.0, [x[0], x[1] * a, x[3]]
+    path, hits = [(t, y)], []
+    while t < 2.0 * abs(x[3]):
+        new = [y[0] + 0.1 * y[1], y[1] - 0.1 * y[0] * y[2], y[2] * 0.98]
+        if new[0] * y[0] < 0.0:
+            hits.append((t, new))
+        t, y = t + 0.1, new
+        path.append((t, y))
+    u, (p, q, _) = path[-1]
+    late = path[len(path) // 2 :]
+    best = max(y[1] for _, y in late)
+    turns = sum(t * 0.5**k + y[0] for k, (t, y) in enumerate(hits)) if hits else 0.0
+    return u * p + q + best * late[0][1][2] + turns + len(late[1:-1])
+
+
+def from_the_end(x, a):
+    """As smoothers do: lists that get longer at their beginning."""
+    n = len(x) * 5
+    states = [x * (0.9**k) for k in range(n)]
+    means, gains, ends = [states[-1] * a], [], [x[0]]
+    for t in range(n - 2, -1, -1):
+        gain = np.tanh(states[t] * a)
+        means.insert(0, states[t] + gain * (means[0] - states[t + 1]))
+        gains.insert(0, (t, gain))
+        ends.insert(0, ends[0] * 0.9 + means[0][1])
+    total = sum(m @ g for m, (_, g) in zip(means[1:], gains, strict=True))
+    total += sum(k * m[1] for k, m in enumerate(means)) + gains[2][0] * gains[-1][1][0]
+    whole = np.array(means)
+    inner = means[2:-1][1:]
+    return total + whole[3] @ inner[0] + np.sum(whole[-1] * inner[-1]) + sum(ends[:3])
+
+
+FUNCTIONS = [
+    trajectory, copies_of_what_is_written, pairs, matrices, of_functions, lists_within,
+    from_the_end,
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("f", FUNCTIONS, ids=lambda f: f.__name__)
@@ -139,9 +176,64 @@ def of_growing_length(x, a):
     return np.sum(out[-1])
 
 
+def one_list(x, a):
+    y, path = [x[0], a], []
+    for _ in range(99):
+        path.append((a, y))
+        y[0] = y[0] + 0.1
+    return path[0][1][0] * path[-1][1][1]
+
+
+def an_item_is_written(x, a):
+    y, path = [x[0], a], []
+    for _ in range(99):
+        path.append(y)
+        y = [y[0] + 0.1, y[1] * 0.9]
+    path[3][0] = 7.0
+    return path[3][0] * y[1] + path[2][0]
+
+
+def a_later_name(x, a):
+    y, path = [x[0], a], []
+    for _ in range(99):
+        path.append(y)
+        y = [y[0] + 0.1, y[1] * 0.9]
+    z = path[-1]
+    z.append(x[2])
+    return len(path[-1]) * z[2] * y[0]
+
+
+def at_both_ends(x, a):
+    out = []
+    for k in range(99):
+        out.append(x * k)
+        out.insert(0, x * a)
+    return np.sum(out[0] * out[-1])
+
+
+def a_list_of_its_own(x, a):
+    out = []
+    for k in range(99):
+        out.append(x * k)
+    more = out[90:]
+    for _ in range(99):
+        more.append(x * a)
+    return np.sum(more[-1]) * len(out)
+
+
 @pytest.mark.parametrize(
     "f",
-    [written_before, written_after, by_another_name, of_growing_length],
+    [
+        written_before,
+        written_after,
+        by_another_name,
+        of_growing_length,
+        one_list,
+        an_item_is_written,
+        a_later_name,
+        at_both_ends,
+        a_list_of_its_own,
+    ],
     ids=lambda f: f.__name__,
 )
 def test_what_is_written_as_well_runs_the_plain_way(f) -> None:
@@ -152,6 +244,21 @@ def test_what_is_written_as_well_runs_the_plain_way(f) -> None:
     assert found == f(X.copy(), 0.6) == value
     assert_allclose(h[0], g[0], rtol=1e-12)
     assert_allclose(h[1], g[1], rtol=1e-12)
+
+
+def beyond(x, n):
+    path = []
+    for k in range(70):
+        path.append([x[0] * k, n])
+    return sum(u for u, _ in path[n:]) + x[1]
+
+
+def test_slices_that_reach_beyond_are_those_of_python() -> None:
+    for n in (3, -5, 70, 90, -90, 0):
+        value, g = value_and_grad(beyond)(X, n)
+        found, h = value_and_grad(beyond, compile=True)(X, n)
+        assert_allclose(found, value, rtol=1e-14)
+        assert_allclose(h, g)
 
 
 def test_lists_that_loops_make_are_no_results() -> None:
