@@ -8,7 +8,6 @@ broadcasting, dtypes, `out=`, aliasing and the order of undoing for all but :cla
 from __future__ import annotations
 
 import dis
-import os
 import sys
 from collections.abc import Callable, Hashable
 from types import BuiltinFunctionType, ModuleType
@@ -16,6 +15,7 @@ from typing import Any, ClassVar
 
 from mooncake_py.errors import Location, MissingRuleError
 from mooncake_py.modules import module_of
+from mooncake_py.rooms import PACKAGE, is_built_in
 from mooncake_py.rules.holomorphic import Wirtinger
 
 __all__ = [
@@ -37,13 +37,6 @@ __all__ = [
     "ZeroDerivativeRule",
     "read_arguments",
 ]
-
-
-HERE = os.path.dirname(__file__)
-PACKAGE = os.path.dirname(HERE) + os.sep
-OF_SCIPY = os.path.join(PACKAGE, "integrations", "scipy") + os.sep
-"""The rules for SciPy keep to what those for NumPy do; its solvers call users back."""
-SOLVERS = os.path.join(OF_SCIPY, "solvers") + os.sep
 
 
 class Rule:
@@ -69,8 +62,7 @@ class Rule:
     def __init__(self, functions: tuple[Hashable, ...], origin: Location) -> None:
         self.functions = functions
         self.origin = origin
-        file = origin.file
-        self.built_in = file.startswith((HERE, OF_SCIPY)) and not file.startswith(SOLVERS)
+        self.built_in = is_built_in(origin.file)
         self.by_user = not origin.file.startswith(PACKAGE)
 
     @property
@@ -155,8 +147,7 @@ class AtOnce:
 class NotImplementedDerivative:
     """Marks a derivative that exists but is not implemented; using it raises.
 
-    It stands where a partial, an adjoint or a cotangent would stand, and costs nothing as long
-    as that argument is constant.
+    It stands for a partial, an adjoint or a cotangent, and costs nothing for a constant argument.
     """
 
     __slots__ = ("fix", "info", "origin")
@@ -166,7 +157,7 @@ class NotImplementedDerivative:
 
     def fail(self, function: str, argument: int) -> MissingRuleError:
         """Return the error for a use of this derivative."""
-        place = "" if self.origin.file.startswith((HERE, OF_SCIPY)) else f" (declared at {self.origin})"
+        place = "" if is_built_in(self.origin.file) else f" (declared at {self.origin})"
         return MissingRuleError(
             f"the derivative of {function} with respect to argument {argument} is not implemented",
             why=f"{self.info}{place}",
