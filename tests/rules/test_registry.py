@@ -212,3 +212,11 @@ def run(*arguments: str) -> list[str]:
         command, cwd=PACKAGE.parent, capture_output=True, text=True, check=True, timeout=60
     )
     return finished.stdout.splitlines()
+
+
+def test_rules_for_scipy_are_those_of_the_package() -> None:
+    linalg = pytest.importorskip("scipy.linalg")
+    for f in (linalg.solve, linalg.inv, linalg.norm):
+        rule: Any = registry.find(f)
+        assert rule.built_in
+        assert not rule.by_user
