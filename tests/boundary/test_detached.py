@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from mooncake_py import grad, hook, ignore_derivatives, vjp
+from tests.support.pairs import rotating
 
 X = np.array([0.7, 1.3])
 KEPT = [1.0]
@@ -26,8 +27,10 @@ CALLED = [
 
 
 @pytest.mark.without_modes("a hook changes the cotangent alone")
-@pytest.mark.parametrize("debug", [False, True])
-@pytest.mark.parametrize(("f", "expected"), CALLED)
+@pytest.mark.parametrize(
+    ("f", "expected", "debug"),
+    [(*case, debug) for case, debug in rotating(CALLED, [False, True])],
+)
 def test_the_first_call_of_a_pullback_in_code_outside(f: Any, expected: Any, debug: bool) -> None:
     _, pullback = vjp(f, X, debug=debug)
     g = grad(lambda x: np.sum(hook(lambda g: g * pullback(1.0)[0], x)), debug=debug)(X)

@@ -198,6 +198,7 @@ except OperatorRuleError:
     assert output_of(program, tmp_path) == "refused\n"
 
 
+@pytest.mark.thorough
 def test_rule_of_the_user_for_a_builtin_is_used_in_expressions_too(tmp_path: Path) -> None:
     program = """
 from types import SimpleNamespace

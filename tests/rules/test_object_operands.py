@@ -14,8 +14,6 @@ import pytest
 from tests.rules.foreign.calls import FAMILIES, OF_SCIPY, calls_on_objects, difference
 from tests.rules.foreign.optional import sparse
 
-EACH = 11
-"""The fast set has so many fewer."""
 CORRUPT_MEMORY = "scipy.spatial"
 """SciPy itself spoils memory where its distances are given arrays of objects."""
 FLAT = "ndimage.shift-both-1-rows"
@@ -30,21 +28,9 @@ def quiet() -> Iterator[None]:
         yield
 
 
-def check(family: str, fewer: bool) -> None:
-    calls = [call for call in calls_on_objects(family) if FLAT not in call.id]
-    if fewer:
-        calls = calls[::EACH]
-    found = {call.id: difference(call) for call in calls}
-    assert not {name: said for name, said in found.items() if said}
-
-
-@pytest.mark.sampled(6)
-@pytest.mark.parametrize("family", ALL)
-def test_some_calls_on_arrays_of_objects(family: str) -> None:
-    check(family, fewer=True)
-
-
-@pytest.mark.slow
+@pytest.mark.sampled(30)
 @pytest.mark.parametrize("family", ALL)
 def test_calls_on_arrays_of_objects(family: str) -> None:
-    check(family, fewer=False)
+    calls = [call for call in calls_on_objects(family) if FLAT not in call.id]
+    found = {call.id: difference(call) for call in calls}
+    assert not {name: said for name, said in found.items() if said}

@@ -150,6 +150,7 @@ def of_scipy() -> dict[str, tuple[Any, Any]]:
     }  # fmt: skip
 
 
+@pytest.mark.thorough
 def test_objects_of_scipy() -> None:
     wrong = [
         f"{name}, {text}" for name, (f, a) in of_scipy().items() for text in found(f, (a,), {})
