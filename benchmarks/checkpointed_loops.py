@@ -32,7 +32,7 @@ def elements(u: Any) -> Any:
 
 
 def search(a: Any, n: int) -> Any:
-    """Return what an iteration on numbers comes to."""
+    """Return the result of an iteration on numbers."""
     s = 0.0
     for i in range(n):
         s += (a - s * s) / (i + 2.0)

@@ -57,7 +57,7 @@ WITHOUT_CONTEXT = (
 )
 
 FAST = {"fastmath": {"reassoc", "contract"}, "error_model": "numpy"}
-"""How what is written by hand is compiled: sums in any order, as vectors need it."""
+"""Numba's options for handwritten code: sums in any order, as vectors need it."""
 
 
 @dataclass(frozen=True)
@@ -72,7 +72,7 @@ class CompiledTimes:
         Time of the kernel itself.
     ratios : dict of str to float
         Over the primal's time: of "gradient", "jvp" and "hvp", of "numba", the kernel as Numba
-        compiles it, and of "adjoint", written by hand, where there are these.
+        compiles it, and of "adjoint", handwritten, where there are these.
     first : float, in seconds
         What the first call of the gradient takes.
     extents : tuple of {"whole", "parts", "no"}
@@ -108,7 +108,7 @@ def measure_compiled(
 
 
 def compiled_times(kernel: Kernel, size: int, budget: float) -> CompiledTimes:
-    """Time the compiled derivatives of a kernel, and what stands beside them, in turns.
+    """Time the compiled derivatives of a kernel, and the references, in turns.
 
     Raises
     ------
@@ -218,14 +218,14 @@ def compiled_primal(kernel: Kernel, arguments: tuple[Any, ...]) -> Run | None:
 
 
 def first_again(name: str) -> float:
-    """Return what the first call takes in another process, which finds what this one compiled."""
+    """Return the time of the first call in another process, which finds the compiled code."""
     command = [sys.executable, "-m", "benchmarks.compiled", "--again", name]
     done = subprocess.run(command, check=True, capture_output=True, text=True)
     return float(done.stdout)
 
 
 def first_call(kernel: Kernel) -> float:
-    """Return what the first call of a compiled gradient takes, beside imports."""
+    """Return the time of the first call of a compiled gradient, without imports."""
     warm_up()
     arguments = kernel.make_arguments(kernel.sizes[0])
     start = time.perf_counter()
@@ -251,7 +251,7 @@ HEADER = (
 )
 LEGEND = (
     "numba: the kernel compiled by Numba alone.  gradient, jvp, hvp: compiled, time over the "
-    "primal's.\nadj: an adjoint written by hand, compiled.  first: the first call of the "
+    "primal's.\nadj: a handwritten adjoint, compiled.  first: the first call of the "
     "gradient.\nextent: compiled whole, or parts, for gradient, jvp and hvp.  ! above its limit."
 )
 

@@ -1,4 +1,4 @@
-"""Adjoints written by hand as loops over numbers, to be compiled by Numba.
+"""Handwritten adjoints as loops over numbers, to be compiled by Numba.
 
 Each takes the arguments of its kernel, may overwrite them, and returns the value and a tuple of
 gradients.  They restore nothing: this is the least that a gradient takes.  Rows of matrices, and

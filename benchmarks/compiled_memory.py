@@ -72,7 +72,7 @@ def peak(function: Callable[..., Any], arguments: tuple[Any, ...]) -> int:
 
 
 def bytes_now(name: str) -> int:
-    """Return what the operating system counts for this process."""
+    """Return the memory that the operating system counts for this process."""
     (line,) = [line for line in STATUS.read_text().splitlines() if line.startswith(f"{name}:")]
     return 1024 * int(line.split()[1])
 

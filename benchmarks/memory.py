@@ -1,6 +1,6 @@
 """Peak memory of gradients beyond the primal's, against the bytes that an adjoint needs.
 
-Counted by hand, for each kernel, is what must be in memory at the fullest moment: operands that
+Counted, for each kernel, are arrays that must be in memory at the fullest moment: operands that
 the adjoint reads and nobody else keeps, what was overwritten and must return, and the cotangents
 of the arrays that live on.  The temporaries of a step are not counted: the primal has some too.
 """
@@ -44,7 +44,7 @@ def jacobi_2d(u: Any, steps: int) -> int:
 
 
 def leapfrog_waves(ez: Any, speed: Any, source: Any) -> int:
-    """Count for three fields that are stepped in turns, linear but for the speed."""
+    """Count for three fields that are stepped in turns, linear except in the speed."""
     curls = len(source) * speed.nbytes  # the other factor of each product with the speed
     overwritten = ez[1:-1, 1:-1].nbytes  # hx and hy are the function's own, and begin with zeros
     # Of ez, hx, hy, speed and the source.

@@ -70,7 +70,7 @@ class ModeTimes:
     jvp : float
         Over the primal's time.
     by_hand : float or None
-        Time of the tangent written by hand over the primal's; None if there is none.
+        Time of the handwritten tangent over the primal's; None if there is none.
     gradient : float
         Over the primal's time.
     hvp : float
@@ -116,7 +116,7 @@ def mode_times(kernel: Kernel, kind: str, size: int, budget: float) -> ModeTimes
 def runs_of(
     kernel: Kernel, size: int, compile: bool | None = None
 ) -> dict[str, Callable[..., Any]]:
-    """Return what runs a kernel and its derivatives, each of which has run once.
+    """Return functions that run a kernel and its derivatives, each of which has run once.
 
     Raises
     ------
@@ -154,7 +154,7 @@ def direction_of(kernel: Kernel, arguments: tuple[Any, ...]) -> tuple[Any, Any]:
 
 
 def tangent_by_hand(kernel: Kernel, size: int) -> dict[str, Callable[..., Any]]:
-    """Return what runs the tangent of a kernel that is written by hand, if there is one.
+    """Return a function that runs the handwritten tangent of a kernel, if there is one.
 
     Raises
     ------

@@ -1,9 +1,9 @@
-"""Gradients beside those of JAX and autograd: `python -m benchmarks.peers [--quick] [--write]`.
+"""Gradients against JAX and autograd: `python -m benchmarks.peers [--quick] [--write]`.
 
 JAX runs the kernels as they were rewritten for it, jitted; autograd the kernels unchanged and,
 where there is one, a functional variant.  Needs the extras `bench`, `compile` and `jax`; what is
 not installed is left out.  With `--write` the tables in the documentation and the picture are
-made anew (which needs matplotlib).
+regenerated (which needs matplotlib).
 """
 
 import argparse
@@ -30,7 +30,7 @@ Run = Callable[..., Any]
 
 PROGRAMS = ("compiled", "plain", "jax", "autograd", "functional")
 """What computes gradients: ours with `compile=True` and without, JAX, and autograd on the kernel
-as it stands and on a functional variant."""
+unchanged and on a functional variant."""
 
 
 @dataclass

@@ -1,4 +1,4 @@
-"""Write what was measured beside JAX and autograd into the documentation."""
+"""Write measurements of JAX and autograd, and of this package, into the documentation."""
 
 import json
 from collections.abc import Sequence
@@ -29,7 +29,7 @@ def write(conditions: str, measured: Sequence[PeerTimes]) -> None:
 
 
 def read() -> tuple[str, list[PeerTimes]]:
-    """Return what was written: the conditions, and the times."""
+    """Return the recorded conditions and times."""
     result = json.loads(NUMBERS.read_text())
     return result["conditions"], [
         PeerTimes(**{**times, "rewritten": tuple(times["rewritten"])})

@@ -1,4 +1,4 @@
-"""Turn times beside JAX and autograd into lines of text, and into tables in Markdown."""
+"""Turn times of this package, JAX and autograd into lines of text, and into tables in Markdown."""
 
 import importlib.metadata
 import os
@@ -50,7 +50,7 @@ def conditions() -> str:
 
 
 def processor() -> str:
-    """Return what the processor is called."""
+    """Return the name of the processor."""
     information = Path("/proc/cpuinfo")
     lines = information.read_text().splitlines() if information.exists() else []
     names = (line.split(":", 1)[1].strip() for line in lines if line.startswith("model name"))

@@ -1,4 +1,4 @@
-"""Functions of each family of rules, with adjoints written by hand in NumPy.
+"""Functions of each family of rules, with handwritten adjoints in NumPy.
 
 The adjoints are what one would write for such arguments and no others: real, of this shape, finite.
 """

@@ -1,4 +1,4 @@
-"""Pullbacks of single functions, by family, against adjoints written by hand in NumPy.
+"""Pullbacks of single functions, by family, against handwritten adjoints in NumPy.
 
 Each function is measured at two levels: the pullback that `vjp` returns, which hands out gradients
 in memory of their own, and the pullback of its rule, which adds to the fdata of its CoDuals.

@@ -17,7 +17,7 @@ __all__ = ["mpiexec"]
 def mpiexec() -> tuple[str, ...]:
     """Return the command, with the options for more ranks than cores; empty if there is none.
 
-    The one beside the interpreter goes first: packages of PyPI install theirs there.
+    The one next to the interpreter goes first: packages of PyPI install theirs there.
     """
     beside = Path(sys.executable).with_name("mpiexec")
     command = str(beside) if beside.exists() else shutil.which("mpiexec")

@@ -1,8 +1,8 @@
-"""Adjoints by hand, in NumPy, of the kernels that loop over rows, columns and windows of arrays.
+"""Handwritten adjoints, in NumPy, of kernels that loop over rows, columns and windows of arrays.
 
 Each runs the kernel's own statements first and keeps what the way back reads and a later statement
 overwrites.  Then it walks the statements backwards, in place, one by one.  No statements of
-different passes of a loop are put together, as no tool that takes the code as it stands could; but
+different passes of a loop are put together, as no tool that takes the code unchanged could; but
 what the author of a kernel knows is used: what is linear or final is not kept, windows that do not
 overlap are assigned, columns of a sparse row differ.
 """

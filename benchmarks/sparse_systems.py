@@ -38,7 +38,7 @@ def diffusion(conductivity: Array) -> Any:
 
 
 def edge_conductivity(conductivity: Array) -> Any:
-    """Return what leads from each cell to the edges of the grid, where the solution is zero."""
+    """Return the conductivity from each cell to the edges of the grid, with solution zero."""
     edge = np.zeros_like(conductivity)
     for side in (np.s_[0], np.s_[-1], np.s_[:, 0], np.s_[:, -1]):
         edge[side] += 2 * conductivity[side]

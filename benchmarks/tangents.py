@@ -1,4 +1,4 @@
-"""Tangents of kernels written by hand: what forward mode could take in NumPy.
+"""Handwritten tangents of kernels: what forward mode could take in NumPy.
 
 Each takes the arguments of its kernel and tangents of those that move, works in place, statement by
 statement, and returns the value and its tangent.  Values that both need are computed once.

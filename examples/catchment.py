@@ -1,7 +1,7 @@
 """Fit a model of rainfall and runoff, whose time loop is compiled by Numba, to ten years of flow.
 
 The model is that of hydrologists, HBV: snow, soil and two reservoirs, day after day.  `@njit` makes
-it fast, and `mooncake_py` differentiates it as it stands; with `compile=True` the gradient is
+it fast, and `mooncake_py` differentiates it unchanged; with `compile=True` the gradient is
 compiled as well. Run `python examples/catchment.py`.
 
 References

@@ -2,7 +2,7 @@
 
 Each process has a block of the plate and one row or column of its neighbours' around it, which it
 gets from them before each time step: the usual halo exchange on a Cartesian communicator, into
-slices of the array that the time loop overwrites. `mooncake_py` differentiates it as it stands;
+slices of the array that the time loop overwrites. `mooncake_py` differentiates it unchanged;
 the cotangents of the halos travel the other way.
 Run `mpiexec -n 4 python examples/heat_mpi.py`, with as many processes as you like.
 """
@@ -73,7 +73,7 @@ def exchange(u: Array, cart: MPI.Cartcomm) -> None:
 
 
 def flow(u: Array) -> Array:
-    """Return what flows into each point of a block from the four round it."""
+    """Return the flow into each point of a block from the four around it."""
     return u[2:, 1:-1] + u[:-2, 1:-1] + u[1:-1, 2:] + u[1:-1, :-2] - 4.0 * u[1:-1, 1:-1]
 
 
@@ -91,7 +91,7 @@ def step(u: Array, cart: MPI.Cartcomm) -> None:
 
 
 def readings(initial: Array, block: Block, steps: int) -> Array:
-    """Return what the sensors on a block read, shape (times, sensors)."""
+    """Return the readings of the sensors on a block, shape (times, sensors)."""
     u = with_halo(initial)
     read = np.empty((steps // READ_EVERY, len(block.sensors[0])))
     for k in range(steps):

@@ -1,7 +1,7 @@
 """Fit the Lotka-Volterra equations to the fur records of the Hudson's Bay Company.
 
 The simulator is ordinary NumPy that writes into preallocated arrays; `mooncake_py` differentiates
-it as it stands. Run `python examples/lynx_hare.py`.
+it unchanged. Run `python examples/lynx_hare.py`.
 """
 
 import argparse

@@ -46,7 +46,7 @@ THEIRS = sorted({
 
 
 def value_of(name: str) -> Any:
-    """Return what a dotted name means to a user of the package."""
+    """Return the value of a dotted name for a user of the package."""
     first, *rest = name.split(".")
     value = {"np": np}.get(first) or getattr(mooncake_py, first, None) or getattr(builtins, first)
     for part in rest:

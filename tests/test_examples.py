@@ -98,7 +98,7 @@ def test_catchment_loses_no_water(example_module: Callable[[str], ModuleType]) -
     pytest.importorskip("llvmlite")
     catchment = example_module("catchment")
     rain, temperature, _ = catchment.weather(3650)
-    rain[2920:] = 0.0  # two years in which all runs out but for what evaporates: nothing
+    rain[2920:] = 0.0  # two years, after which no water is stored
     flow = np.empty(3650)
     catchment.simulate(catchment.TRUE, rain, temperature, np.zeros(3650), flow)
     soil = catchment.TRUE[1]

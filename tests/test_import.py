@@ -108,7 +108,7 @@ def test_names_that_are_imported_later_are_those_that_type_checkers_see() -> Non
 
 
 def run(text: str, folder: Path) -> list[str]:
-    """Return what a program prints that is run from a file."""
+    """Return the output of a program that is run from a file."""
     program = folder / "program.py"
     program.write_text(text)
     finished = subprocess.run(

@@ -185,7 +185,7 @@ MAKERS = (
 
 
 def left_of(make: Callable[[], Made], way: Callable[[Any], Any], times: int) -> list[Any]:
-    """Return what is alive of things that are made anew for each of several derivatives."""
+    """Return the live objects among those made for each of several derivatives."""
     references = []
     for _ in range(times):
         objects, f = make()

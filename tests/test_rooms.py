@@ -73,12 +73,12 @@ def room_of(module: str) -> str:
 
 
 def imports(module: str) -> Iterator[tuple[str, bool]]:
-    """Yield what a module imports of the package, and whether within a function."""
+    """Yield the modules of the package that a module imports, and whether within a function."""
     return imported(tree_of(module), later=False)
 
 
 def imported(node: ast.AST, *, later: bool) -> Iterator[tuple[str, bool]]:
-    """Yield what statements within one import of the package."""
+    """Yield the modules of the package that statements within one import."""
     for child in ast.iter_child_nodes(node):
         if isinstance(child, ast.ImportFrom) and (child.module or "").startswith("mooncake_py."):
             source = (child.module or "").removeprefix("mooncake_py.")

@@ -58,14 +58,14 @@ def run(*arguments: Any) -> None:
 
 
 def received(calls: Path) -> dict[str, Any]:
-    """Return what pickled calls return in a fresh process."""
+    """Return the results of pickled calls in a fresh process."""
     results = calls.with_suffix(".results")
     run("-c", RECEIVER, calls, results)
     return pickle.loads(results.read_bytes())
 
 
 def sent(calls: dict[str, Any], folder: Path, dump: Any = pickle.dumps) -> dict[str, Any]:
-    """Return what calls return in a fresh process."""
+    """Return the results of calls in a fresh process."""
     file = folder / "calls"
     file.write_bytes(dump(calls))
     return received(file)

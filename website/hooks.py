@@ -52,7 +52,7 @@ def for_site(markdown: str, page: str, repository: str) -> str:
 
 
 def target_of(link: str, page: str, repository: str) -> str:
-    """Return where a link leads that is a path in the repository, beside the source of a page."""
+    """Return the target of a link that is a path in the repository, relative to a page's source."""
     path, mark, anchor = link.partition("#")
     source = IN_REPOSITORY.get(page, f"docs/{page}")
     path = posixpath.normpath(posixpath.join(posixpath.dirname(source), path))

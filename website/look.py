@@ -71,7 +71,7 @@ def served(site: Path) -> Iterator[str]:
 
 
 def defects(tab: Tab, home: str, page: str) -> Iterator[str]:
-    """Yield what is wrong with a page, at each width."""
+    """Yield the defects of a page, at each width."""
     tab.resize(WIDTHS[0], HEIGHT)
     tab.open(home + page)
     for width in WIDTHS:
@@ -85,7 +85,7 @@ def defects(tab: Tab, home: str, page: str) -> Iterator[str]:
 
 
 def reported(event: dict[str, Any], home: str) -> Iterator[str]:
-    """Yield what an event of the browser says is wrong."""
+    """Yield the errors in an event of the browser."""
     match event:
         case {"method": "Network.requestWillBeSent", "params": {"request": {"url": url}}}:
             if not url.startswith((home, "data:", "blob:")):

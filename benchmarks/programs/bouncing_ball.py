@@ -73,7 +73,7 @@ def make_flight(gravity, drag, lift, wind):
 
 
 def make_bounce(restitution, friction):
-    """Return what an impact does to the state."""
+    """Return the effect of an impact on the state."""
 
     def bounce(t, y):
         x, z, vx, vz, spin = y

@@ -17,7 +17,7 @@ class ConstantMean:
     names = ("mu",)
 
     def residuals(self, params, y):
-        """Return what the mean does not explain."""
+        """Return the residuals of the mean."""
         return y - params["mu"]
 
 
@@ -27,7 +27,7 @@ class AutoregressiveMean(ConstantMean):
     names = ("mu", "phi")
 
     def residuals(self, params, y):
-        """Return what the mean does not explain."""
+        """Return the residuals of the mean."""
         e = np.empty_like(y)
         e[0] = y[0] - params["mu"]
         e[1:] = y[1:] - params["mu"] - params["phi"] * y[:-1]

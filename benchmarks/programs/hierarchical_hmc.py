@@ -1,6 +1,6 @@
 """Leapfrog paths of Hamiltonian Monte Carlo for a hierarchical regression.
 
-Style: a Bayesian's sampler of his own: log densities as functions, gradients by hand, dataclasses.
+Style: a Bayesian's own sampler: log densities as functions, handwritten gradients, dataclasses.
 """
 
 from dataclasses import dataclass, field

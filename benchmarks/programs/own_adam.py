@@ -1,6 +1,6 @@
 """A regression trained by an optimiser of one's own; the result judges the hyperparameters.
 
-Style: a practitioner's training loop: gradient by hand, Adam with buffers, schedule, early stop.
+Style: a training loop: handwritten gradient, Adam with buffers, schedule, early stop.
 """
 
 import numpy as np
@@ -53,7 +53,7 @@ def forward(params, x):
 
 
 def backward(params, x, y, decay):
-    """Return the loss of a batch and its gradient, derived by hand."""
+    """Return the loss of a batch and its gradient, derived manually."""
     hidden, prediction = forward(params, x)
     residual = prediction - y
     n = len(y)

@@ -1,4 +1,4 @@
-"""A program that is differentiated as it stands."""
+"""A program that is differentiated unchanged."""
 
 from __future__ import annotations
 

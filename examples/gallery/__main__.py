@@ -1,4 +1,4 @@
-"""Make pictures and outputs in docs/gallery.md anew: `python -m examples.gallery [NAME ...]`."""
+"""Regenerate pictures and outputs in docs/gallery.md: `python -m examples.gallery [NAME ...]`."""
 
 import re
 import subprocess

@@ -9,7 +9,7 @@ The fluid is nine populations of particles at each point of a grid, which collid
     f_k += (f_k^eq - f_k) / tau,   f_k^eq = w_k rho (1 + 3 c_k.u + 9/2 (c_k.u)^2 - 3/2 u.u),
 
 then move to the neighbours, and bounce back from the walls; those that hit the lid gain momentum.
-All of it happens in place: 9 x 24 x 24 numbers, written anew 400 times.
+All of it happens in place: 9 x 24 x 24 numbers, overwritten 400 times.
 
 References
 ----------

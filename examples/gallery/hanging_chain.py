@@ -11,7 +11,7 @@ catenary, y = a cosh((x - x0) / a) + c, whose a, x0 and c follow from the length
 the places of the nails; the distance between the two is the check.
 
 What other tools would need. JAX: the joints as `.at[1:-1].set`. autograd: `concatenate` of nails
-and joints, as it refuses assignment to slices. PyTorch: the energy works as it stands on tensors.
+and joints, as it refuses assignment to slices. PyTorch: the energy works unchanged on tensors.
 """
 
 from pathlib import Path

@@ -56,7 +56,7 @@ class KalmanFilter:
         self.covariance += self.noise
 
     def update(self, fix: Array) -> float:
-        """Take in a fix, and return its negative log-likelihood but for a constant."""
+        """Take in a fix, and return its negative log-likelihood up to a constant."""
         innovation = fix - self.mean[:2]
         spread = self.covariance[:2, :2] + self.error
         gain = np.linalg.solve(spread, self.covariance[:2]).T

@@ -10,7 +10,7 @@ with k1 = 0.04, k2 = 1e4, k3 = 3e7. Rates nine powers of ten apart make it the s
 stiff solvers. The three concentrations are measured at 25 times between a millisecond and three
 hours, with noise of one percent (of B: one percent of its peak); the rates that fit them are sought
 by L-BFGS, in logarithms. The solver is SciPy's BDF, with adaptive steps and orders; its Python runs
-as it stands, and is differentiated as it runs.
+unchanged, and is differentiated as it runs.
 
 References
 ----------

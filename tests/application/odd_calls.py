@@ -57,7 +57,7 @@ TANGENTS = 1.0, np.array([1.0, 2.0, 3.0]), np.ones((2, 2))
 
 
 def kind_of(y: Any) -> Any:
-    """Return what a program can see of a result beside its value."""
+    """Return the properties of a result that a program can see, other than its value."""
     if isinstance(y, np.ndarray):
         return type(y), y.dtype, y.shape, y.strides, y.base is None, y.flags.writeable
     return type(y)
@@ -138,7 +138,7 @@ def without_ways() -> Iterator[None]:
 
 
 def forget_tables() -> None:
-    """Let the tables of rules be made anew."""
+    """Let the tables of rules be made again."""
     dispatch._handlers = dispatch.Handlers((-1, ()), dispatch.ByIdentity(), rule_ways.RuleWays())
     forward_handlers._made = (
         None,

@@ -59,7 +59,7 @@ def test_outputs_are_accepted_as_in_the_plain_call(call: str, output: str) -> No
 
 
 def outcome(f: Callable[[Any], Any]) -> Any:
-    """Return what a function returns or raises."""
+    """Return the result or the exception of a function."""
     try:
         return float(f(X))
     except (TypeError, ValueError) as error:

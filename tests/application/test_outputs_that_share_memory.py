@@ -75,7 +75,7 @@ def test_each_part_counts(f: Any, name: str, writes: bool) -> None:
     expected = np.array([(loss(X + s) - loss(X - s)) / 2e-6 for s in steps])
     np.testing.assert_allclose(grad(loss)(X), expected, rtol=1e-7)
     np.testing.assert_allclose(grad(loss, debug=True)(X), expected, rtol=1e-7)
-    if f is parts:  # rules by hand are for reverse mode
+    if f is parts:  # handwritten rules are for reverse mode
         np.testing.assert_allclose(jvp(loss, (X,), (X,))[1], expected @ X, rtol=1e-7)
 
 

@@ -75,7 +75,7 @@ MODULES = "ndimage", "sparse.linalg", "interpolate", "spatial.distance"
 
 
 def outcome(run: Callable[[], Any]) -> str:
-    """Return what a call returns or raises, in words."""
+    """Return the result or the exception of a call, in words."""
     try:
         return f"{run():.9g}"
     except Exception as error:

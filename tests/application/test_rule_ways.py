@@ -214,7 +214,7 @@ CALLS = {
 
 
 def differing(define, runs):
-    """Return the calls of which the outcome differs where ways serve, with both outcomes."""
+    """Return the calls whose outcome differs where quick ways apply, with both outcomes."""
     programs = [define(PROGRAM.format(call=call)) for call, _ in runs]
     derivatives = [CONTEXTS[context](f) for f, (_, context) in zip(programs, runs, strict=True)]
     found = [outcome(f) for f in derivatives]

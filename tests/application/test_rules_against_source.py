@@ -1,4 +1,4 @@
-"""Rules by hand for functions of objects, against the same functions derived from source."""
+"""Handwritten rules for functions of objects, against the same functions derived from source."""
 
 from __future__ import annotations
 

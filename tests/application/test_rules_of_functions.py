@@ -1,4 +1,4 @@
-"""Rules written by hand for functions of functions: they call back into the engine."""
+"""Handwritten rules for functions of functions: they call back into the engine."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rules written by hand for constructors, callable objects, containers and functions."""
+"""Handwritten rules for constructors, callable objects, containers and functions."""
 
 from __future__ import annotations
 

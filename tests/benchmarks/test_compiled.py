@@ -1,4 +1,4 @@
-"""The benchmark of compiled derivatives: adjoints by hand, what is counted, and the table."""
+"""The benchmark of compiled derivatives: handwritten adjoints, counts, and the table."""
 
 import copy
 from typing import Any

@@ -1,4 +1,4 @@
-"""Peaks of memory: a gradient takes little more than what was counted by hand."""
+"""Peaks of memory: a gradient takes little more than the bound."""
 
 from __future__ import annotations
 
@@ -34,6 +34,6 @@ def test_peak_of_a_compiled_gradient() -> None:
     pytest.importorskip("llvmlite")
     if not compiled_memory.is_measurable():
         pytest.skip("the operating system does not tell peaks")
-    large = replace(CASES[0], size=1200)  # what the process takes besides is small beside it
+    large = replace(CASES[0], size=1200)  # other memory of the process is small in comparison
     measured, counted = compiled_memory.compiled_bytes_of(large)
     assert 0.9 * counted <= measured <= 1.5 * counted

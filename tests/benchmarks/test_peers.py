@@ -1,4 +1,4 @@
-"""The benchmark beside JAX and autograd: what is measured, refused, wrong, and written."""
+"""The benchmark against JAX and autograd: what is measured, refused, wrong, and written."""
 
 from __future__ import annotations
 

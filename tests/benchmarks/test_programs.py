@@ -11,7 +11,7 @@ from mooncake_py import flatten, grad, jvp, value_and_grad
 
 pytest.importorskip("scipy")
 PROGRAMS = dict(all_programs())
-STEPS = (1e-3, 1e-4, 1e-5, 1e-6)  # of which one serves: solvers have noise
+STEPS = (1e-3, 1e-4, 1e-5, 1e-6)  # of which one works: solvers have noise
 
 
 @pytest.mark.slow

@@ -1,4 +1,4 @@
-"""The model of many ranks says what can be counted by hand."""
+"""The model of many ranks gives the numbers that can be counted."""
 
 import pytest
 

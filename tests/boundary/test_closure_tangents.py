@@ -1,4 +1,4 @@
-"""Gradients of objects that hold functions serve as tangents of such objects."""
+"""Gradients of objects that hold functions can be used as tangents of such objects."""
 
 from __future__ import annotations
 

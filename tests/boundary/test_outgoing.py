@@ -85,7 +85,7 @@ class Failure(Exception):
 
 
 def aux_of(make: Any, x: Any = X) -> Any:
-    """Return what `make` hands out for an argument that the call then overwrites."""
+    """Return the auxiliary output of `make` for an argument that the call then overwrites."""
 
     def f(x: Any) -> Any:
         x *= 2

@@ -451,7 +451,7 @@ def test_a_global_name_that_writes_into_shared_memory_is_an_error():
     np.testing.assert_array_equal(CAPTURED, X)
 
 
-# Rules by hand.
+# Handwritten rules.
 
 
 def test_a_rule_that_reads_and_one_that_writes():

@@ -20,7 +20,7 @@ __all__ = ["form_of", "pattern_of", "read", "read_body", "reading_of", "region_o
 
 
 def reading_of(text: str, **given: Any) -> Reading | None:
-    """Return what is read of the first loop in a definition, None if it is refused.
+    """Return the reading of the first loop in a definition, None if it is refused.
 
     Functions that are given become functions of its module.
     """

@@ -1,6 +1,6 @@
 """The IR and the text of some loops, in files: a change is seen in review.
 
-``pytest tests/compiler --update-golden`` writes the files anew.
+``pytest tests/compiler --update-golden`` rewrites the files.
 """
 
 from __future__ import annotations

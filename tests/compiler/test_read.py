@@ -249,7 +249,7 @@ def test_inner_counters_that_were_something_else(first, taken):
 
 
 def before(text: str) -> set[str]:
-    """Return what is bound before the first loop over ``q``."""
+    """Return the names bound before the first loop over ``q``."""
     (function,) = ast.parse(text).body
     loop = next(
         node

@@ -214,7 +214,7 @@ def test_value_derivative_and_state(
 
 
 def contents(container: Any) -> Any:
-    """Return what is in a container, past its methods in Python."""
+    """Return the contents of a container, past its methods in Python."""
     if isinstance(container, dict):
         return list(dict.items(container))
     if isinstance(container, list):

@@ -1,4 +1,4 @@
-"""Queues in Python are put back, but for what other threads have done with them."""
+"""Queues in Python are restored, except for the changes of other threads."""
 
 import queue
 import threading

@@ -272,7 +272,7 @@ def test_order_of_the_attributes_of_a_class() -> None:
     (1.5, "real"), (slice(1), "start"),
 ])  # fmt: skip
 def test_an_attribute_that_cannot_be_set_raises_what_the_program_catches(o, name) -> None:
-    """Nor need it be put back, also where it is made anew each time that it is read."""
+    """Nor need it be put back, also where it is made again each time that it is read."""
 
     def f(x):
         try:

@@ -88,4 +88,4 @@ UNSUPPORTED: dict[str, str] = dict([
           "ndarray.view"),
     *each("deprecated: use vstack", "row_stack"),
 ])  # fmt: skip
-"""Names that are refused if something active goes in, beside those declared so."""
+"""Names that are refused if something active goes in, in addition to those declared so."""

@@ -1,4 +1,4 @@
-"""The texts of the most common errors, whole: what, where, why and the fix."""
+"""The most common errors in full: what, where, why and the fix."""
 # ruff: noqa: E501
 
 from __future__ import annotations

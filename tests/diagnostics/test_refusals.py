@@ -1,4 +1,4 @@
-"""Errors for functions without a rule: the public name, and a fix that serves."""
+"""Errors for functions without a rule: the public name, and a fix that works."""
 # ruff: noqa: E731
 
 from __future__ import annotations

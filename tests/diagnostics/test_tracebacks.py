@@ -125,7 +125,7 @@ def stacks(x):
 
 
 def raised(f: Any, x: Any = 2.0) -> Exception:
-    """Return what a gradient raises."""
+    """Return the exception that a gradient raises."""
     with pytest.raises(Exception) as caught:
         grad(f)(x)
     return caught.value

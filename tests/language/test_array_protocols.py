@@ -100,7 +100,7 @@ def objects_that_override_functions(x):
 
 
 class Wrapped:
-    """An object whose operators beside NumPy's numbers and arrays are those of its protocol."""
+    """An object whose operators with NumPy's numbers and arrays are those of its protocol."""
 
     def __init__(self, v: Any) -> None:
         self.v = v

@@ -1,4 +1,4 @@
-"""Constants of subclasses of ndarray beside active data; arrays of other things than numbers."""
+"""Constants of subclasses of ndarray with active data; arrays of other things than numbers."""
 
 from __future__ import annotations
 

@@ -162,7 +162,7 @@ def cached_twice(one: Callable[[Any], Any], other: Callable[[Any], Any]) -> Call
 
 
 # The two keys, and the gradient.
-ONE = [12.0, 0.0, 1.0]  # the first result serves for both
+ONE = [12.0, 0.0, 1.0]  # the first result is used for both
 OWN = [3.0, 9.0, 1.0]  # the second key has the derivative of its own number
 FIRST: dict[str, tuple[Callable[[Any], Any], Callable[[Any], Any], list[float]]] = {
     "tuple": (lambda x: (x[0], "a"), lambda x: (x[0], "a"), ONE),

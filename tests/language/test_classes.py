@@ -49,7 +49,7 @@ class Described:
 
 
 class Dynamic:
-    """Attributes found and stored by hand."""
+    """Attributes found and stored explicitly."""
 
     def __init__(self, **values: Any) -> None:
         object.__setattr__(self, "values", dict(values))

@@ -1,4 +1,4 @@
-"""Fields of structured arrays: those of floats are active, those beside them are data."""
+"""Fields of structured arrays: those of floats are active, the others are data."""
 
 from __future__ import annotations
 

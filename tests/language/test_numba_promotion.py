@@ -1,4 +1,4 @@
-"""Ints of few bits and truths in jitted functions, with which Numba computes in 64 bits."""
+"""Ints of few bits and bools in jitted functions, with which Numba computes in 64 bits."""
 
 from __future__ import annotations
 

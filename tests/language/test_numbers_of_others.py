@@ -1,4 +1,4 @@
-"""Numbers of other classes beside active data: fractions in lists, objects with ``__float__``."""
+"""Numbers of other classes with active data: fractions in lists, objects with ``__float__``."""
 
 import math
 from collections.abc import Callable

@@ -392,7 +392,7 @@ def test_a_number_of_numpy_is_stored_as_it_is(index: Any, kind: Any) -> None:
     ),
 )
 def test_numbers_of_numpy_are_those_of_python_as_operands(operand: Any, operation: Any) -> None:
-    """A float32 beside a float64 would become one."""
+    """A float32 next to a float64 would become one."""
 
     def f(x):
         v = operand(x) if callable(operand) else operand

@@ -1,4 +1,4 @@
-"""Operands that are rare beside active data: right as in the plain call, or refused by name."""
+"""Operands that are rare with active data: right as in the plain call, or refused by name."""
 
 from __future__ import annotations
 

@@ -62,7 +62,7 @@ STEP = 1e-6
 
 
 def outcome(f: Callable[[Any], Any], x: Any) -> tuple[Any, list[Any]]:
-    """Return what a call returns or raises, and the methods that have run."""
+    """Return the result or exception of a call, and the methods that have run."""
     calls = sys.__dict__["_calls_of_operators"]
     calls.clear()
     try:
@@ -73,7 +73,7 @@ def outcome(f: Callable[[Any], Any], x: Any) -> tuple[Any, list[Any]]:
 
 
 def difference(f: Any, plain: Any, derivatives: Any, x: Any) -> str:
-    """Return what differs between a function and its derivatives; '' if nothing does."""
+    """Return the differences between a function and its derivatives; '' if there are none."""
     value, methods = outcome(plain, x)
     for name, derivative in derivatives.items():
         got, seen = outcome(derivative, x)
@@ -102,7 +102,7 @@ def is_bound_to_nothing(methods: list[Any]) -> bool:
 
 
 def derivatives_of(f: Any, x: Any, **options: Any) -> dict[str, Any]:
-    """Return what takes the derivative of a function, by mode: the sum over all inputs."""
+    """Return derivatives of a function, by mode: of the sum over all inputs."""
     ones = np.ones(np.shape(x)) if isinstance(x, np.ndarray) else 1.0
     return {
         "reverse": lambda x: value_and_grad(f, **options)(x),
@@ -153,7 +153,7 @@ def test_operators_run_the_same_methods_in_other_modes(options: Any) -> None:
 
 
 def found(functions: Any, x: Any, **options: Any) -> list[str]:
-    """Return what differs for some functions, in words."""
+    """Return the differences for some functions, in words."""
     words = []
     for label, f in filter(lambda pair: is_exact(pair[0]), functions):
         what = difference(f, f, derivatives_of(f, x, **options), x)

@@ -1,4 +1,4 @@
-"""Texts of values within a derivative: of containers that contain themselves."""
+"""Strings of values within a derivative: of containers that contain themselves."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Indices that are neither ints nor arrays of ints: other integers, objects, truths in names."""
+"""Indices that are neither ints nor arrays of ints: other integers, objects, bools in names."""
 
 from __future__ import annotations
 

@@ -308,7 +308,7 @@ def test_derivative_of_constants_is_a_constant(program):
     program.check()
 
 
-# Rules by hand may take derivatives of what they are given.
+# Handwritten rules may take derivatives of their arguments.
 
 
 def cubed(x):

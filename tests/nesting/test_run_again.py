@@ -26,7 +26,7 @@ from tests.support.gradients import differences
 
 X = np.array([0.3, -1.2, 0.7])
 
-# Each makes a program anew, with a generator in its first state.
+# Each makes a new program, with a generator in its first state.
 
 
 def drawn_in_a_gradient():

@@ -56,7 +56,7 @@ class Case:
         return f"{self.package}: {self.name}"
 
     def problem(self) -> str:
-        """Return what is wrong; empty if nothing is."""
+        """Return the error; empty if there is none."""
         try:
             self.check()
         except (Exception, pytest.fail.Exception) as error:

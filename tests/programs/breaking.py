@@ -1,7 +1,7 @@
 """Breaks by name, and the seeds of random programs that find them.
 
 Which seed finds a break is noted in ``seeds/``, so that tests try that one first.  What prints when
-breaks are found, ``python -m tests.programs.array_sabotage`` for one, writes the notes anew.
+breaks are found, ``python -m tests.programs.array_sabotage`` for one, rewrites the notes.
 """
 
 from __future__ import annotations

@@ -52,7 +52,7 @@ class Finding:
 
 
 def check(program: Program, seed: int = 0) -> Finding | None:
-    """Return what is wrong with the derivative of a program, or None.
+    """Return an error in the derivative of a program, or None.
 
     Raises
     ------

@@ -116,7 +116,7 @@ def in_single(text: str, seed: int) -> str:
 def of_statements(
     number: str, state: str, make: Any, seed: int, precision: float, bits: bool
 ) -> Sample:
-    """Return the sample of two texts of statements, one of which returns the state."""
+    """Return the sample of two sources of statements, one of which returns the state."""
     functions = [
         function_of(text, f"<statements {seed} {precision} {len(text)}>")
         for text in (number, state)
@@ -229,7 +229,7 @@ GENERATORS: dict[str, Callable[[int], Sample]] = {
 
 
 def comparing(ways: Iterable[str], *kinds: str) -> Callable[[int], None]:
-    """Return what compares the programs of some kinds with a seed by some ways, in every mode."""
+    """Return a comparison of programs of some kinds with a seed by some ways, in every mode."""
 
     def compare_each(seed: int) -> None:
         for kind in kinds:

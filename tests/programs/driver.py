@@ -49,7 +49,7 @@ class Sample:
     Attributes
     ----------
     number : callable
-        Returns a number, and something beside if it `has_aux`.
+        Returns a number, and an auxiliary output if it `has_aux`.
     make : callable
         Returns the arguments, the same ones each time, in memory of their own.
     active : tuple of tuple of int
@@ -194,7 +194,7 @@ def prepared(s: Sample) -> Iterator[Taken]:
 
 
 def pullbacks(s: Sample) -> Iterator[Taken]:
-    """Yield what pullbacks give that have waited, and are called twice."""
+    """Yield the results of pullbacks that have waited, and are called twice."""
     for name, f in (("number", s.number), ("state", s.state)):
         if f is None or s.has_aux:
             continue
@@ -354,7 +354,7 @@ def require_same(sample: Sample, way: str, a: Outcome, b: Outcome) -> None:
 
 
 def first_and_rest(f: Function) -> Function:
-    """Return what gives the first of several results, and the others."""
+    """Return functions of the first of several results, and of the others."""
 
     def run(*given: Any) -> Any:
         y, *rest = f(*given)

@@ -1,4 +1,4 @@
-"""Look for defects by hand: ``python -m tests.programs.hunt FIRST COUNT [SIZE]``.
+"""Look for defects: ``python -m tests.programs.hunt FIRST COUNT [SIZE]``.
 
 With ``second`` at the end it looks at forward mode and second derivatives; with ``brought`` at
 programs with what users bring (constants of other packages, classes with protocols, solvers whose

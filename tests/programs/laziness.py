@@ -105,7 +105,7 @@ def catch_from_below(w: Writer) -> bool:
 
 
 def keep_generator(w: Writer) -> bool:
-    """Advance a generator by hand, with changes in between."""
+    """Advance a generator explicitly, with changes in between."""
     t = vector(w)
     if t is None:
         return False

@@ -6,7 +6,7 @@ from tests.programs.writer import Writer
 
 __all__ = ["STATEMENTS"]
 
-# Each is what a function of z returns beside its value; {0} is z, {1} a number.
+# Each is an auxiliary output of a function of z; {0} is z, {1} a number.
 CONTAINERS = (
     ("Kept({0} * 2.0, {1})", "np.sum({r}.a) * {r}.s"),
     ("deque([{0} * {1}, {1}])", "np.sum({r}[0]) + {r}[1]"),
@@ -54,7 +54,7 @@ def prepared(w: Writer) -> tuple[str, str, str] | None:
 
 
 def aux_of_gradient(w: Writer) -> bool:
-    """Take an inner gradient and use what it returns beside."""
+    """Take an inner gradient and use its auxiliary output."""
     parts = prepared(w)
     if parts is None:
         return False

@@ -144,7 +144,7 @@ PASSES: dict[str, Line] = {
     "diagonals_of_factors_are_whole": Line(applied, "Op(\"mul\", (Const(0.5), e))", "e"),
     "inverses_are_not_transposed": Line(applied, "factor = Op(\"mul\", (Load(s.target, (NULL,)), Load(inverse, (j, i))))", "factor = Op(\"mul\", (Load(s.target, (NULL,)), Load(inverse, (i, j))))"),
 }  # fmt: skip
-"""Of passes, which serve compiled text too."""
+"""Breaks of passes that compiled text uses too."""
 
 LOWERING: dict[str, Line] = {
     "counts_are_sums": Line(counting_loops, "(found, ONE if op == \"count\" else e)", "(found, e if op == \"count\" else ONE)"),
@@ -323,7 +323,7 @@ SEARCH = (
 
 
 def change_of(name: str, line: Line) -> Change:
-    """Return what breaks a line."""
+    """Return a break of a line."""
 
     def change(patch: Patch) -> None:
         break_line(patch, line)

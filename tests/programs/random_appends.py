@@ -1,4 +1,4 @@
-"""Random loops that append arrays to lists and read them, beside what `random_arrays` has."""
+"""Random loops that append arrays to lists and read them, in addition to `random_arrays`."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def within(random: Random, counters: list[str]) -> list[str]:
 
 
 def appended(random: Random, counters: list[str]) -> str:
-    """Return what is appended: a name, a copy, a new array, an item, or a view."""
+    """Return the appended item: a name, a copy, a new array, an item, or a view."""
     u, h, c = name(random), item(random, counters), number(random, counters)
     if random.random() < 0.12:
         return random.choice((

@@ -1,4 +1,4 @@
-"""Random loops that call functions on whole arrays, beside what `random_arrays` has."""
+"""Random loops that call functions on whole arrays, in addition to `random_arrays`."""
 
 from __future__ import annotations
 

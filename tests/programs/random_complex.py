@@ -1,4 +1,4 @@
-"""Random statements whose arrays and numbers are complex, but for a few and for parts of them."""
+"""Random statements whose arrays and numbers are complex, except a few and parts of them."""
 
 from __future__ import annotations
 

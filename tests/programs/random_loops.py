@@ -406,7 +406,7 @@ def _expression(random: Random, counters: list[str], depth: int) -> str:
 
 
 def _tested(random: Random, number: str) -> str:
-    """Return what a test compares: a number, or what a function of NumPy returns for it."""
+    """Return the operand of a test: a number, or the result of a function of NumPy for it."""
     if random.random() < 0.8:
         return number
     return random.choice((f"np.sqrt(abs({number}))", f"np.abs({number})", f"np.sin({number})"))

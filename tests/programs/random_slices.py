@@ -52,7 +52,7 @@ def random_loop_on_slices(seed: int) -> str:
 
 
 def apart(text: str, seed: int) -> str:
-    """Return a text with copies in the place of views, but for one seed in four."""
+    """Return a text with copies in place of views, except for one seed in four."""
     if seed % 4 == 3:
         return text
     return re.sub(r"(?m)^(    [a-z] = )(?!np|y\.copy)(.*[\]T]|x|y)$", r"\1(\2).copy()", text)

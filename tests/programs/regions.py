@@ -45,7 +45,7 @@ def run_test(seed: int) -> None:
 
 
 def cases_of(test: Any) -> Iterator[tuple[Any, ...]]:
-    """Yield what a test is given."""
+    """Yield the arguments of a test."""
     marks = [mark for mark in getattr(test, "pytestmark", ()) if mark.name == "parametrize"]
     if not marks:
         yield ()

@@ -27,7 +27,7 @@ def expression(w: Writer) -> str:
 
 
 def define_for_any_shape(w: Writer) -> bool:
-    """Define a helper that serves operands of any shape, and call it in a row."""
+    """Define a helper for operands of any shape, and call it in a row."""
     if w.within != "f" or w.name("array") is None:
         return False
     name = f"helper{len(w.prelude)}"

@@ -42,7 +42,7 @@ Function = Callable[..., Any]
 
 
 def check_second(program: Program, seed: int = 0) -> Finding | None:
-    """Return what is wrong with forward mode or the second derivatives of a program, or None.
+    """Return an error in forward mode or the second derivatives of a program, or None.
 
     All is computed in double precision.
 
@@ -69,7 +69,7 @@ def check_second(program: Program, seed: int = 0) -> Finding | None:
 def forward_finding(
     program: Program, f: Function, value: Any, along: Bases, slope: tuple[float, float]
 ) -> Finding | None:
-    """Return what is wrong with the derivative by forward mode."""
+    """Return an error of the derivative by forward mode."""
     tangents = tangents_along(program, along)
 
     def moved_forward(*args: Any) -> Any:
@@ -94,7 +94,7 @@ def forward_finding(
 
 
 def second_finding(program: Program, f: Function, along: Bases, across: Bases) -> Finding | None:
-    """Return what is wrong with the derivative of the gradient."""
+    """Return an error of the derivative of the gradient."""
 
     def slope_across(t: float) -> float:
         there = replace(program, bases=moved(program.bases, along, t))
@@ -127,7 +127,7 @@ def second_finding(program: Program, f: Function, along: Bases, across: Bases) -
 
 
 def agrees(beside: Bases | Finding, across: Bases, expected: float) -> bool:
-    """Return True if a second derivative at a point beside is as expected here, but for its own."""
+    """Return True if a second derivative at a nearby point is close to the expected one here."""
     if isinstance(beside, Finding):
         return False
     return abs(inner(beside, across) - expected) < 100 * NEAR * max(1.0, abs(expected))
@@ -140,7 +140,7 @@ def gradient_by_bases(program: Program, differentiated: Function) -> Bases | Fin
 
 
 def called(program: Program, differentiated: Function) -> Any:
-    """Return what a derivative returns, or what went wrong."""
+    """Return the result of a derivative, or its error."""
     arguments = program.build(copy.deepcopy(program.bases))
     before = frozen(arguments)
     try:

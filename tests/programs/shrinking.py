@@ -29,7 +29,7 @@ def shrink(finding: Finding, attempts: int = 2000, check: Check = check) -> Find
     attempts : int
         How many smaller programs to try at most.
     check : callable
-        Returns what is wrong with a program.
+        Returns an error of a program.
     """
     smallest = finding
 
@@ -46,7 +46,7 @@ def shrink(finding: Finding, attempts: int = 2000, check: Check = check) -> Find
 
 
 def _defect(finding: Finding) -> str:
-    """Return what two findings have in common that show the same defect."""
+    """Return a key that two findings share if they show the same defect."""
     if finding.kind not in ("refused", "spurious error"):
         return finding.kind
     return finding.kind + re.sub(r"[0-9]+", "0", finding.got.partition("\n")[0])

@@ -453,7 +453,7 @@ def constants_leave_tangents_of_elements(patch: Patch) -> None:
     patch.setattr(scalar_tangents.ScalarTangent, "stored", stored)
 
 
-# Methods, and sums beside arrays.
+# Methods, and sums combined with arrays.
 
 
 @breaks

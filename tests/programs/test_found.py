@@ -1,6 +1,6 @@
 """Programs that once had a wrong derivative, as small as they could be made.
 
-Each was found by the random programs or by hand.
+Each was found by the random programs or manually.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ MATRIX = np.array([[0.5, -0.8, 0.4], [0.7, 0.2, 0.3], [0.9, -0.7, 0.2]])
 
 
 def found_in(body: str, base: Any = VECTOR, prelude: str = "") -> Finding | None:
-    """Return what is wrong with the derivative of ``def f(x)`` with a given body."""
+    """Return an error in the derivative of ``def f(x)`` with a given body."""
     source = f"{prelude}def f(x):\n{textwrap.indent(textwrap.dedent(body).strip(), '    ')}\n"
     return check(Program(source, {"m0": base}, ("m0",), (0,)))
 

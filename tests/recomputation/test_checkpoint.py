@@ -132,7 +132,7 @@ def changes_every_kind_of_container(x):
     return y + items[0] + by_name["a"]
 
 
-# ruff: noqa: B023 - that a variable is bound anew is the point of the next program
+# ruff: noqa: B023 - that a variable is rebound is the point of the next program
 
 
 @programs(0.7)

@@ -208,7 +208,7 @@ def test_a_loop_that_missed_in_between_is_run_again_as_it_was() -> None:
     def f(x):
         s = checkpoint(part, x * x)
         for _ in range(4):
-            part(x * np.inf)  # no region runs on what is not finite
+            part(x * np.inf)  # no region runs on nan or inf
         return s * x[0]
 
     with np.errstate(all="ignore"):
@@ -271,7 +271,7 @@ def of_a_function(x):
 
 
 def test_captured_variables_of_functions_that_stand_in_a_region() -> None:
-    """The function that they are local to binds them anew without anybody being told."""
+    """The function that they are local to rebinds them, and nobody is told."""
 
     def f(x):
         global scaled

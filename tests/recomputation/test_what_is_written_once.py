@@ -92,7 +92,7 @@ MODES: dict[str, Callable[[Any], Any]] = {
 
 
 def written(call: Callable[[], Any], path: Path) -> tuple[Any, ...]:
-    """Return what a call writes to all the streams."""
+    """Return the output of a call to all the streams."""
     global TEXT, BYTES, FILE, TABLE, NAMED
     TEXT, BYTES = io.StringIO(), io.BytesIO()
     TABLE, NAMED = csv.writer(TEXT), csv.DictWriter(TEXT, ["a"])

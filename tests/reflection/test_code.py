@@ -27,7 +27,7 @@ def wave(u, steps):
 
 
 def body(text: str) -> list[str]:
-    """Return what is shown, without the line about the rule."""
+    """Return the code shown, without the line about the rule."""
     return text.splitlines()[1:]
 
 

@@ -40,7 +40,7 @@ def inner(a: Any, b: Any) -> float:
 
 
 def cotangents(function: Any, args: Sequence[Any], kwargs: dict[str, Any], dy: Any) -> list[Any]:
-    """Return what the rule of `function` gives for each argument, None where it gives nothing."""
+    """Return the cotangents that the rule of `function` gives, None where it gives none."""
     rule = registry.find(function)
     likes = [like(x) for x in args]
     if isinstance(rule, BilinearRule):

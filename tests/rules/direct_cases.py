@@ -40,7 +40,7 @@ def gradient(function: Any, *args: Any, dy: Any = None, **kwargs: Any) -> np.nda
 
 
 def cotangents(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any], dy: Any) -> list[Any]:
-    """Return what the rule gives for each argument; None where it gives nothing."""
+    """Return the cotangents that the rule gives; None where it gives none."""
     rule = registry.find(function)
     if isinstance(rule, VjpRule):
         y, pullback = rule.rule(*args, **kwargs)

@@ -41,7 +41,7 @@ def partial_values(rule: ElementwiseRule, args: Any, y: Any) -> list[Any]:
 
 
 def contribution(partial: Any, dy: Any) -> Any:
-    """Return what an argument receives through one partial derivative."""
+    """Return the cotangent of an argument by one partial derivative."""
     if isinstance(partial, Wirtinger):
         return contribution(partial.dz, dy) + np.conj(contribution(partial.dzbar, dy))
     partial = np.asarray(partial)

@@ -305,7 +305,7 @@ print(jvp(f, (x,), (x,))[1])
 
 
 def output_of(program: str, folder: Path) -> str:
-    """Return what a program prints that runs in a process of its own."""
+    """Return the output of a program that runs in a process of its own."""
     file = folder / "program.py"
     file.write_text(program, encoding="utf-8")
     root = Path(mooncake_py.__file__).parents[1]

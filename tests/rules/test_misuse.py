@@ -1,4 +1,4 @@
-"""Declarations of rules that are none, and rules that return what is no result of a rule."""
+"""Declarations of invalid rules, and rules with invalid results."""
 
 from typing import Any
 

@@ -65,7 +65,7 @@ def functions_with_cases() -> set[Hashable]:
 
 
 def named(name: str) -> Any:
-    """Return what a dotted name means, importing the longest part of it that is a module."""
+    """Return the object of a dotted name, importing the longest part of it that is a module."""
     parts = name.split(".")
     for depth in range(len(parts) - 1, -1, -1):
         try:

@@ -43,7 +43,7 @@ REFUSED = (
     "ellipkinc-", "ellipeinc-", "ellipj_of-",
 )  # fmt: skip
 
-# What is not compared at zeros, ones, ties and equal rows.
+# Cases not compared at zeros, ones, ties and equal rows.
 TRIMMED = ("polymul", "polydiv", "numpy.polynomial.", "cases.polynomials.")  # leading zeros go
 # fmt: off
 DEGENERATE = (

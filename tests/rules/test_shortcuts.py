@@ -176,7 +176,7 @@ def variants() -> Iterator[Any]:
     of_function: dict[str, list[str]] = {}
     for name, (f, args) in CALLS.items():
         yield pytest.param(f, args, id=name)
-        # NumPy reads the diagonal of (0, 4) beside the memory of the array.
+        # NumPy reads the diagonal of (0, 4) outside the memory of the array.
         if all(isinstance(a, np.ndarray) for a in args) and name not in DIAGONALS:
             of_function.setdefault(name.partition(",")[0], []).append(name)
     for names in of_function.values():
@@ -224,7 +224,7 @@ def total(f: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def outcome(f: Callable[..., Any], args: Any) -> list[Any]:
-    """Return what a function and its derivatives give, or the class and text of an error."""
+    """Return the results of a function and its derivatives, or the class and text of an error."""
     kept = [bits_of(a) for a in args if isinstance(a, np.ndarray)]
     along = [np.sin(1.0 + np.arange(np.size(a))).reshape(np.shape(a)) for a in args]
     tangents = tuple(

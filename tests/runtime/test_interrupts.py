@@ -184,7 +184,7 @@ def text_of(x: Any, d: Any, o: Any) -> str:
 
 
 def heard() -> tuple[Any, ...]:
-    """Return what decides on what NumPy and others warn of, and on what is written."""
+    """Return the settings that decide which warnings and output are seen."""
     filters = filters_of_the_program()
     return np.geterr(), np.geterrcall(), filters, warnings.showwarning, pending.unheard, depth()
 

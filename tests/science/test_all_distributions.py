@@ -29,7 +29,7 @@ PAGE = Path(__file__).parents[2] / "docs" / "scipy.md"
 
 
 def refused() -> list[tuple[str, list[str], list[str]]]:
-    """Return what the page on SciPy calls refused: distribution, methods, arguments."""
+    """Return the refused cases of the page on SciPy: distribution, methods, arguments."""
     rows = re.findall(r"^\| `(\w+)` \| (.*?) \| (.*?) \|.*\|$", PAGE.read_text("utf-8"), re.M)
     return [
         (name, words(methods) or [*METHODS], words(arguments) or arguments_of(name))

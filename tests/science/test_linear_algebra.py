@@ -1,4 +1,4 @@
-"""Linear algebra by hand: factorisations, solvers and eigenvalues, in place."""
+"""Linear algebra in plain NumPy: factorisations, solvers and eigenvalues, in place."""
 
 from __future__ import annotations
 

@@ -18,6 +18,6 @@ def along(f: Callable[[Any], Any], a: Any, v: Any, h: float = 1e-3) -> Any:
 
 
 def slow_but(quick: Iterable[str], names: Iterable[str]) -> list[Any]:
-    """Return the names as parameters of a test that is slow, but for some of them."""
+    """Return the names as parameters of a test that is slow, except for some of them."""
     chosen = set(quick)
     return [n if n in chosen else pytest.param(n, marks=pytest.mark.slow) for n in names]

@@ -1,4 +1,4 @@
-"""Callbacks that call what is not known to compute only: their solver runs derived."""
+"""Callbacks that call functions not known to compute only: their solver runs derived."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What solvers return beside their result: estimates and steps, which have no derivative."""
+"""Further outputs of solvers: estimates and steps, which have no derivative."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`implicit` of what is no solver and no equation."""
+"""`implicit` of objects that are not a solver and an equation."""
 
 from typing import Any
 

@@ -118,7 +118,7 @@ def numbers(value: Any) -> Iterator[float]:
 
 
 def parts(value: Any) -> list[Any]:
-    """Return what a container or an object holds."""
+    """Return the contents of a container or an object."""
     if isinstance(value, dict):
         return list(value.values())
     if isinstance(value, (list, tuple, deque)):

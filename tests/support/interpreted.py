@@ -62,7 +62,7 @@ class Plain:
         self.functions["reverse"] = np.errstate(all="ignore")(reverse)
 
     def scope(self, names: Sequence[str], given: Sequence[Any], stack: Any, top: int) -> Scope:
-        """Return what names stand for at first: arrays, and numbers of Python."""
+        """Return the initial values of names: arrays, and numbers of Python."""
         found = Scope(self.kinds, stack, top)
         for name, value in zip(names, given, strict=True):
             found[name] = value if isinstance(value, np.ndarray) else self.number(name, value)

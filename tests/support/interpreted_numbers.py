@@ -54,7 +54,7 @@ def grown_array(a: np.ndarray, least: int) -> np.ndarray:
 
 
 def without_errors(f: Any, given: list[Any]) -> Any:
-    """Return what a function gives where it raises: infinities and nan."""
+    """Return the result of a function where it raises: infinities and nan."""
     own = OF_NUMPY.get(f)
     if own is not None:
         return own(*map(np.float64, given))
@@ -78,7 +78,7 @@ def power(a: Any, b: Any) -> Any:
     """Return ``a ** b``."""
     if type(a) is np.float32 or (type(a) is int and b >= 0):
         return a**b
-    if type(a) is int:  # what is no int is cut off
+    if type(a) is int:  # other numbers are cut off
         return a ** (b & 1) if abs(a) == 1 else 0
     try:
         return math.pow(a, b)

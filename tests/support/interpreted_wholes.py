@@ -20,7 +20,7 @@ REDUCTIONS: dict[str, Any] = {
 
 
 def reduction(interpreter: Any, s: Reduce) -> Any:
-    """Return what runs an operation along axes."""
+    """Return a function that runs an operation along axes."""
     extents = [interpreter.as_kind(n, INT) for n in s.extents]
     value = interpreter.value(s.value)
     store = interpreter.store(s.target, VALUE)
@@ -49,7 +49,7 @@ def reduction(interpreter: Any, s: Reduce) -> Any:
 
 
 def reduced(op: str, numbers: np.ndarray, axes: tuple[int, ...]) -> np.ndarray:
-    """Return what an operation makes of numbers along axes."""
+    """Return the result of an operation on numbers along axes."""
     if op in ("cumsum", "cumprod"):
         return getattr(np, op)(numbers, axis=axes[0]) if axes else numbers
     if op in ("argmax", "argmin"):
@@ -62,7 +62,7 @@ def reduced(op: str, numbers: np.ndarray, axes: tuple[int, ...]) -> np.ndarray:
 
 
 def places(interpreter: Any, s: Places) -> Any:
-    """Return what finds where a test holds."""
+    """Return a function that finds where a test holds."""
     extents = [interpreter.as_kind(n, INT) for n in s.extents]
     test = interpreter.value(s.test)
     notes = [

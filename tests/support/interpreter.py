@@ -1,7 +1,7 @@
 """An interpreter of regions and of their sweeps, which knows nothing of how they are printed.
 
 Each node becomes a function of the scope, a dict of numbers and arrays.  Numbers are those of
-Python, and `numpy.float32`; as in machine code nothing raises: what is not defined is nan.
+Python, and `numpy.float32`; as in machine code nothing raises: undefined results are nan.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ ZEROS: dict[str, Any] = {FLOAT: 0.0, FLOAT32: np.float32(0.0), INT: 0, BOOL: Fal
 
 
 class Scope(dict[str, Any]):
-    """Numbers and arrays by name; what is not bound is zero of its kind.
+    """Numbers and arrays by name; unbound names are zero of their kind.
 
     Parameters
     ----------
@@ -102,7 +102,7 @@ class Interpreter:
     Parameters
     ----------
     kinds : mapping of str to str
-        Of names and arrays; what is not there is a float.
+        Of names and arrays; those that are missing are floats.
     asks : bool
         Whether the region is left where a function of arrays fails: the way back does not ask.
     """
@@ -115,7 +115,7 @@ class Interpreter:
     # Statements: each returns whether a loop ends.
 
     def block(self, block: Block) -> Run:
-        """Return what runs statements."""
+        """Return a function that runs statements."""
         steps = [self.statement(s) for s in block]
         if len(steps) == 1:
             return steps[0]
@@ -129,7 +129,7 @@ class Interpreter:
         return run
 
     def statement(self, s: Statement) -> Run:
-        """Return what runs a statement."""
+        """Return a function that runs a statement."""
         match s:
             case Assign(target=target, value=value):
                 return self.store(target, value)
@@ -164,7 +164,7 @@ class Interpreter:
         raise TypeError(s)
 
     def store(self, target: Target, value: Expr) -> Run:
-        """Return what stores a number of the kind of its target."""
+        """Return a function that stores a number of the kind of its target."""
         found = self.as_kind(value, self.kind(target))
         match target:
             case Name(name=name):
@@ -184,7 +184,7 @@ class Interpreter:
         raise TypeError(target)
 
     def push(self, s: Push) -> Run:
-        """Return what saves a number; the stack grows."""
+        """Return a function that saves a number; the stack grows."""
         found = self.as_kind(s.value, INT if s.stack == INTS else FLOAT)
         if s.stack == INTS:
             whole = found
@@ -205,7 +205,7 @@ class Interpreter:
         return save
 
     def check(self, test: Expr) -> Run:
-        """Return what leaves the region unless a test holds."""
+        """Return a function that leaves the region unless a test holds."""
         holds = self.as_kind(test, BOOL)
 
         def leave(scope: Scope) -> None:
@@ -215,7 +215,7 @@ class Interpreter:
         return leave
 
     def new(self, s: Alloc) -> Run:
-        """Return what makes an array."""
+        """Return a function that makes an array."""
         shape = [self.as_kind(n, INT) for n in s.shape]
         name, dtype, value = s.name, DTYPES[s.kind], 0 if s.zero else NOTHING[s.kind]
 
@@ -228,7 +228,7 @@ class Interpreter:
         return make
 
     def grown(self, s: Grow) -> Run:
-        """Return what makes room in an array."""
+        """Return a function that makes room in an array."""
         name, least = s.name, self.as_kind(s.least, INT)
 
         def make(scope: Scope) -> None:
@@ -239,7 +239,7 @@ class Interpreter:
         return make
 
     def applied(self, s: Apply) -> Run:
-        """Return what computes an array from others."""
+        """Return a function that computes an array from others."""
 
         def compute(scope: Scope) -> None:
             done = s.function(scope[s.target], *[scope[a] for a in s.operands])
@@ -249,13 +249,13 @@ class Interpreter:
         return compute
 
     def branch(self, s: If) -> Run:
-        """Return what runs one of two blocks."""
+        """Return a function that runs one of two blocks."""
         test = self.as_kind(s.test, BOOL)
         body, orelse = self.block(s.body), self.block(s.orelse)
         return lambda scope: body(scope) if test(scope) else orelse(scope)
 
     def over_range(self, s: For) -> Run:
-        """Return what runs a loop over a range."""
+        """Return a function that runs a loop over a range."""
         assert isinstance(s.range, Op)
         name, body = s.name, self.block(s.body)
         bounds = [self.as_kind(e, INT) for e in s.range.args]
@@ -272,7 +272,7 @@ class Interpreter:
         return loop
 
     def repeated(self, s: While) -> Run:
-        """Return what runs a loop while a test holds."""
+        """Return a function that runs a loop while a test holds."""
         test, body = self.as_kind(s.test, BOOL), self.block(s.body)
 
         def loop(scope: Scope) -> None:
@@ -283,7 +283,7 @@ class Interpreter:
         return loop
 
     def over_all(self, s: ForAll) -> Run:
-        """Return what runs loops over counters; each pass finds on the stack what it saved."""
+        """Return a function that runs loops over counters; a pass finds its values on the stack."""
         extents = [self.as_kind(n, INT) for n in s.extents]
         body, names = self.block(s.body), s.counters
         taken = sum(map(pops_in, s.body))
@@ -316,7 +316,7 @@ class Interpreter:
         return widest(args, self.kinds, self._known)
 
     def as_kind(self, e: Expr, kind: str) -> Run:
-        """Return what computes an expression as a number of a kind."""
+        """Return a function that computes an expression as a number of a kind."""
         if isinstance(e, Const):
             value = None if e.value is None else converted(e.value, kind)  # it is not read
             return lambda scope: value
@@ -331,7 +331,7 @@ class Interpreter:
     # Expressions: each is computed as a number of its kind.
 
     def value(self, e: Expr) -> Run:
-        """Return what computes an expression."""
+        """Return a function that computes an expression."""
         match e:
             case Const():
                 return self.as_kind(e, self.kind(e))
@@ -357,7 +357,7 @@ class Interpreter:
         raise TypeError(e)
 
     def place(self, e: Load) -> Run:
-        """Return what computes the index of an element, which is never negative."""
+        """Return a function that computes the index of an element, which is never negative."""
         if len(e.index) == 1:
             (only,) = map(self.index, e.index)
             return only
@@ -365,7 +365,7 @@ class Interpreter:
         return lambda scope: tuple([part(scope) for part in parts])
 
     def index(self, e: Expr) -> Run:
-        """Return what computes an index along one axis."""
+        """Return a function that computes an index along one axis."""
         found = self.as_kind(e, INT)
 
         def checked(scope: Scope) -> int:
@@ -377,14 +377,14 @@ class Interpreter:
         return checked
 
     def element(self, e: Load) -> Run:
-        """Return what reads an element."""
+        """Return a function that reads an element."""
         array, where = e.array, self.place(e)
         if self.kind(e) == FLOAT32:
             return lambda scope: scope[array][where(scope)]
         return lambda scope: scope[array].item(where(scope))
 
     def comparison(self, e: Compare) -> Run:
-        """Return what computes a chain of comparisons."""
+        """Return a function that computes a chain of comparisons."""
         kind = self.common(e.args)
         first, *others = [self.as_kind(a, kind) for a in e.args]
         pairs = [(getattr(operator, op), f) for op, f in zip(e.ops, others, strict=True)]
@@ -404,7 +404,7 @@ class Interpreter:
         return holds
 
     def called(self, e: Call) -> Run:
-        """Return what computes a call."""
+        """Return a function that computes a call."""
         f, kind = e.function, self.kind(e)
         if f in (np.power, np.float_power) and self.common(e.args) in REAL:
             return self.operation(Op("pow", e.args))
@@ -425,7 +425,7 @@ class Interpreter:
         return compute
 
     def operation(self, e: Op) -> Run:
-        """Return what computes an operator, or a builtin."""
+        """Return a function that computes an operator, or a builtin."""
         kind, op, args = self.kind(e), e.op, e.args
         match op:
             case "item" | "pos" | "float" | "float32" | "int":
@@ -452,7 +452,7 @@ class Interpreter:
         return lambda scope: f(a(scope), b(scope))
 
     def logic(self, op: str, args: tuple[Expr, ...], kind: str) -> Run:
-        """Return what computes ``a and b and ...``, or the same with ``or``."""
+        """Return a function that computes ``a and b and ...``, or the same with ``or``."""
         *before, last = [self.as_kind(a, kind) for a in args]
         ends = op == "or"
 

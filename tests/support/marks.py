@@ -11,12 +11,12 @@ __all__ = ["each_second", "each_third"]
 
 
 def each_second(values: Iterable[Any]) -> list[Any]:
-    """Return the parameters of a test that is slow, but for each second of them."""
+    """Return the parameters of a test that is slow, except for each second of them."""
     return one_of(2, values)
 
 
 def each_third(values: Iterable[Any]) -> list[Any]:
-    """Return the parameters of a test that is slow, but for each third of them."""
+    """Return the parameters of a test that is slow, except for each third of them."""
     return one_of(3, values)
 
 

@@ -33,7 +33,7 @@ zero_derivative(note, because="it only remembers")
 
 
 def answer(name: str, scale: float, self: Any, other: Any) -> Any:
-    """Return what a method makes of the other operand and what an object holds."""
+    """Return the result of a method for the other operand and the contents of an object."""
     note(name, type(self).__name__, type(other).__name__)
     held = self.held if hasattr(type(self), "held_by") else 0.0
     return scale * other + held if type(other) in PLAIN else scale + held
@@ -231,14 +231,14 @@ def class_over(base: type, name: str, mixin: str) -> type:
 
 
 def maker(base: str, mixin: str) -> Callable[[], Any]:
-    """Return what makes an instance of a class over a base."""
+    """Return a maker of instances of a class over a base."""
     cls, args = BASES[base]
     made = class_over(cls, f"{base}, {mixin}", mixin)
     return lambda: made(*args)
 
 
 def array_maker(mixin: str) -> Callable[[], Any]:
-    """Return what makes an instance of a subclass of ndarray."""
+    """Return a maker of instances of a subclass of ndarray."""
     made = class_over(np.ndarray, f"array, {mixin}", mixin)
     return lambda: np.array([2.0, 3.0]).view(made)
 

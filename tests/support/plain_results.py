@@ -1,4 +1,4 @@
-"""What a call gives, as a program sees it within a derivative, beside what the plain call gives.
+"""The result of a call, as a program sees it within a derivative, compared with the plain call.
 
 Types, bits, strides, and which memory results share with arguments.
 """
@@ -110,7 +110,7 @@ def differences(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[s
 
 
 def run(call: Callable[[], Any]) -> Any:
-    """Return what was noted in a call; None if it raises, or a MooncakeError refuses it."""
+    """Return the notes of a call; None if it raises, or a MooncakeError refuses it."""
     _seen.clear()
     try:
         call()

@@ -105,7 +105,7 @@ def overlapping():
 
 
 def values():
-    """Values that have a derivative, by name, each made anew."""
+    """Values that have a derivative, by name, each newly made."""
     layer = Layer()
     return {
         "float": 1.5,

@@ -61,14 +61,14 @@ def caught(check: str, where: str, option: str, f: Any, *args: Any, **options: A
 def caught_rule(
     check: str, where: str, option: str, rule: Any, f: Any, *args: Any, **declared: Any
 ) -> str:
-    """Require that `test_rule` refuses a rule that is registered by hand, in a block."""
+    """Require that `test_rule` refuses a rule that is registered explicitly, in a block."""
     with local_rules():
         rrule.register(f, **{"mutates": (), **declared})(rule)
         return caught(check, where, option, f, *args)
 
 
 def passes(rule: Any, f: Any, *args: Any, **declared: Any) -> None:
-    """Require that a rule registered by hand is right: its mutants differ in one thing only."""
+    """Require that a rule registered explicitly is right: its mutants differ in one thing only."""
     with local_rules():
         rrule.register(f, **{"mutates": (), **declared})(rule)
         test_rule(f, *args)

@@ -1,4 +1,4 @@
-"""`test_rule` checks forward rules that are written by hand."""
+"""`test_rule` checks handwritten forward rules."""
 
 from __future__ import annotations
 

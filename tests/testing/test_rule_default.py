@@ -1,4 +1,4 @@
-"""`test_rule` finds the rule by itself: registered by hand, declared, or derived from source."""
+"""`test_rule` finds the rule itself: registered, declared, or derived from source."""
 
 from __future__ import annotations
 

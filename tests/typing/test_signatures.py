@@ -1,6 +1,6 @@
 """Type checkers see what derivatives take and return, and runs return what they see.
 
-Pyright checks this file with the package, mypy in the test beside it: `assert_type` fails where a
+Pyright checks this file with the package, mypy in the test next to it: `assert_type` fails where a
 type is another one, and a comment that nothing needs is an error.
 """
 # pyright: reportUnnecessaryTypeIgnoreComment=true

@@ -40,7 +40,7 @@ def line() -> np.ndarray:
 
 
 def reports_of(f: Any, *args: Any, every: float = 0.0, **options: Any) -> list[Progress]:
-    """Return what is reported of a gradient, which must be the same as without reports."""
+    """Return the reports of a gradient, which must be the same as without reports."""
     found: list[Progress] = []
     before = [np.copy(a) for a in args]
     with progress(found.append, every=every):
@@ -466,7 +466,7 @@ class FakeBar:
 
 @pytest.fixture
 def log(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
-    """Return what bars show."""
+    """Return the output of bars."""
     log: list[Any] = []
     package, module = ModuleType("tqdm"), ModuleType("tqdm.auto")
     module.tqdm = lambda **options: FakeBar(log, **options)  # type: ignore[attr-defined]

@@ -27,7 +27,7 @@ from tests.compiler.regions_of import region_of
 
 
 def active(body: str, given: str, before: str = "s = t = 0.0", shared: str = "") -> set[str]:
-    """Return what is active, where the arrays in `shared` share memory."""
+    """Return the names that are active, where the arrays in `shared` share memory."""
     region = region_of(body, before)
     groups = {name: 0 if name[2:] in shared.split() else name for name in region.arrays}
     found = active_parts(region.body, {f"u_{name}" for name in given.split()}, groups)

@@ -192,7 +192,7 @@ def test_two_objects_of_one_class(taken):
     assert taken == [True, True, False]
 
 
-# What is not.
+# Refused.
 
 
 class Watched(Body):

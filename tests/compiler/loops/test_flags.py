@@ -1,4 +1,4 @@
-"""Flags in loops: truths, None and text that tests ask, and calls that only some runs make."""
+"""Flags in loops: bools, None and text that tests ask, and calls that only some runs make."""
 
 from __future__ import annotations
 

@@ -222,7 +222,7 @@ def test_an_exception_leaves_what_python_leaves():
     equals_reference(f, list(Q))
 
 
-# What is not.
+# Refused.
 
 
 @pytest.mark.plain

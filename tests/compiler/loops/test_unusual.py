@@ -95,7 +95,7 @@ def test_a_division_by_zero_that_the_program_catches():
 
 @pytest.mark.parametrize("error", [KeyboardInterrupt, TimeoutError, RuntimeError])
 def test_signals_pass_and_arrays_are_put_back(error):
-    # Whatever a handler raised was taken for something unusual in the loop, which began anew.
+    # Whatever a handler raised was taken for something unusual in the loop, which started over.
     def f(x, n):
         for i in range(n):
             x[i % 5] = 0.999 * x[i % 5] + 0.001

@@ -20,7 +20,7 @@ operations.sum = np.sum
 
 
 def unfused(run, monkeypatch):
-    """Return what a function returns where everything runs operation by operation."""
+    """Return the result of a function whose operations all run one by one."""
     with monkeypatch.context() as patch:
         patch.setattr(ReverseContext, "fuses", False)
         return run()

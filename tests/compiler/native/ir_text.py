@@ -57,7 +57,7 @@ BUILTINS = ("abs", "float", "int", "max", "min", "range", "round")
 def written(
     text: str, kinds: Mapping[str, str] | None = None, functions: Mapping[str, Any] | None = None
 ) -> Block:
-    """Return a block; `functions` are those that it calls, beside NumPy's and `math`'s."""
+    """Return a block; `functions` are those that it calls, besides NumPy's and `math`'s."""
     return Writer(kinds or {}, functions or {}).block(ast.parse(text).body)
 
 

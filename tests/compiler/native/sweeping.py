@@ -61,7 +61,7 @@ def finished(region: NativeRegion, given: Values) -> Values:
 
 
 def outputs(region: NativeRegion, scope: Values) -> Values:
-    """Return what a caller sees after a region: results, and arrays that it was given."""
+    """Return the values that a caller sees after a region: results, and arrays passed to it."""
     names = dict.fromkeys([*region.results, *(n for n in region.inputs if n in region.arrays)])
     return {n: scope[n] for n in names if region.kinds[n] == FLOAT}
 

@@ -48,7 +48,7 @@ def _done() -> Iterator[None]:
 
 
 def settled(derivative: Callable[[], Any], count: int = 6) -> Any:
-    """Return what a derivative is once all is compiled: of a reading comes a form, and so on."""
+    """Return a derivative's result once all is compiled: of a reading comes a form, and so on."""
     for _ in range(count):
         derivative()
         READER.wait()
@@ -160,7 +160,7 @@ def test_parts_are_compiled_too(tried: list[bool]) -> None:
     inner = made()
 
     def program(x):
-        names = {k: x * k for k in {1, 2}}  # what is not compiled
+        names = {k: x * k for k in {1, 2}}  # a set, which is not compiled
         return sum(inner(y.copy()) for y in names.values())
 
     assert_same(settled(lambda: grad(program, compile="auto")(X)), grad(program)(X), rtol=1e-12)

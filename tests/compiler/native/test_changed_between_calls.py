@@ -98,7 +98,7 @@ def code_replaced(m, patch):
 
 
 CHANGES: dict[str, tuple[bool, Any]] = {
-    # Whether the guard may serve what was read before.
+    # Whether the guard may use an earlier reading.
     "another instance": (True, lambda m, patch: None),
     "values": (True, lambda m, patch: m.__dict__.update(x=5.0, v=np.arange(3.0) + 1.0)),
     "another length": (True, changed("v", np.arange(4.0))),

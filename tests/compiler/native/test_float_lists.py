@@ -106,7 +106,7 @@ def leaves(tree: Any) -> list[Any]:
 
 
 def same(found: Any, expected: Any) -> None:
-    """Check that two results have the same structure and types, and numbers but for rounding."""
+    """Check that two results have the same structure and types, and numbers up to rounding."""
     assert type(found) is type(expected)
     if isinstance(found, list | tuple):
         for a, b in zip(found, expected, strict=True):

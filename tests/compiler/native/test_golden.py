@@ -1,6 +1,6 @@
 """The sweeps and tangents of some regions, as IR in files: a change is seen in review.
 
-``pytest tests/compiler/native --update-golden`` writes the files anew.
+``pytest tests/compiler/native --update-golden`` rewrites the files.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ def sweeps_of(found: NativeRegion, active: set[str]) -> str:
 
 
 def taken(sweeps: NativeSweeps) -> str:
-    """Return what the reverse sweep takes."""
+    """Return the inputs of the reverse sweep."""
     return ", ".join([*sweeps.values, *sweeps.cotangents])
 
 

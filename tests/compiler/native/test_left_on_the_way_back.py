@@ -1,4 +1,4 @@
-"""Compiled code that ends on its way back: the derivative begins anew without compilation."""
+"""Compiled code that fails in the reverse sweep: the derivative starts over without compilation."""
 
 from __future__ import annotations
 

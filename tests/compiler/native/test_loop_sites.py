@@ -75,7 +75,7 @@ def agree(f, *args):
 
 
 def lines(f):
-    """Return what the report says of the loops of a function, without where."""
+    """Return the report on the loops of a function, without places."""
     found = [line.split(f"{f.__qualname__}, loop at line ")[1:] for line in map(str, report(f))]
     return [text[0].partition(" ")[2].partition("): ")[2] for text in found if text]
 

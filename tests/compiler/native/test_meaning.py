@@ -19,7 +19,7 @@ EMPTY = np.empty(0)
 
 @pytest.fixture(params=[PLAIN, QUICKLY], ids=["interpreted", "compiled"])
 def way(request: pytest.FixtureRequest) -> Compiler:
-    """Return what runs functions."""
+    """Return a compiler of functions."""
     if request.param is QUICKLY:
         pytest.importorskip("llvmlite")
     return request.param

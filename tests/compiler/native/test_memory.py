@@ -1,4 +1,4 @@
-"""Names for the same memory, and names that are bound anew, in functions that are compiled."""
+"""Names for the same memory, and names that are rebound, in functions that are compiled."""
 
 from __future__ import annotations
 

@@ -93,7 +93,7 @@ MORE = [
 
 
 def same(a: Any, b: Any, *, digits: float = 1e-13) -> bool:
-    """Return whether two results have one type and, but for the last bits, one value.
+    """Return whether two results have one type and, up to the last bits, one value.
 
     0.0 and -0.0 are two.
     """
@@ -137,7 +137,7 @@ def agree(found: Any, expected: Any) -> bool:
 
 
 def outcome(f: Any, *args: Any) -> Any:
-    """Return what a call gives, or what it raises."""
+    """Return the result of a call, or the exception that it raises."""
     try:
         return f(*copy.deepcopy(args))
     except Exception as error:

@@ -190,7 +190,7 @@ def misfit(rates, intakes, days, seen):
     return total + 0.0 * step.evaluations
 
 
-# Layers in a list, of several classes, and functions under texts.
+# Layers in a list, of several classes, and functions under string keys.
 
 BENDS = {"soft": np.tanh, "none": lambda z: z, "bump": lambda z: np.exp(-z * z)}
 

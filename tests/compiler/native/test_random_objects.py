@@ -149,7 +149,7 @@ SABOTAGES = (
 
 
 def state(value: Any, met: dict[int, int]) -> Any:
-    """Return what an object holds, to be compared; what stands twice by its number."""
+    """Return the contents of an object, to be compared; repeated parts by their numbers."""
     if isinstance(value, np.ndarray):
         return value.dtype.str, value.tolist()
     if isinstance(value, (float, int, str, type(None))):

@@ -34,7 +34,7 @@ def test_random_regions(start: int, second: bool) -> None:
 
 
 def instead(owner: Any, name: str, made: Callable[[Any], Any]) -> Breaking:
-    """Return what replaces an attribute by one made of it."""
+    """Return a context that replaces an attribute by one made from it."""
 
     def breaks(patch: pytest.MonkeyPatch) -> None:
         patch.setattr(owner, name, made(getattr(owner, name)))

@@ -58,7 +58,7 @@ for _ in range(8):
 
 
 def run(program: str, folder: Path) -> str:
-    """Return what a program prints."""
+    """Return the output of a program."""
     pytest.importorskip("llvmlite")
     own = {"MOONCAKE_CACHE_DIR": str(folder / "cache"), "PYTHONPATH": os.pathsep.join(sys.path)}
     path = folder / "program.py"

@@ -1,4 +1,4 @@
-"""Compiled functions run beside other threads, and are compiled by several at once."""
+"""Compiled functions run alongside other threads, and are compiled by several at once."""
 
 from __future__ import annotations
 

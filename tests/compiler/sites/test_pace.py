@@ -62,7 +62,7 @@ def decided(compiled: float, plain: float, has_loops: bool = True) -> Pace:
 
 
 def test_quick_code_is_left_only_if_better_code_is_slower_too() -> None:
-    """Better code is made if it might help, once, and all is timed anew."""
+    """Better code is made if it might help, once, and all is timed again."""
     for compiled, better, hastened, is_left in (
         (GAIN * 1.5, GAIN * 0.8, 1, False),
         (GAIN * 1.5, GAIN * 1.2, 1, True),

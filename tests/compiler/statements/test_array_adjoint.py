@@ -26,7 +26,7 @@ def plan(
 
 
 def totals(received: Received) -> dict[int, str]:
-    """Return what each operand receives as one expression over g and operands."""
+    """Return the cotangent of each operand as one expression over g and operands."""
     values: dict = {}
     for let in received.steps:
         values[let.name] = substituted(let.value, values)

@@ -1,4 +1,4 @@
-"""Statements on complex arrays, beside which real ones and numbers stand."""
+"""Statements on complex arrays, together with real ones and numbers."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def test_conjugates(text: str, expected: str) -> None:
     assert text_of(conjugated(found[1], {"v0"})) == expected
 
 
-# What is served.
+# Supported statements.
 
 
 def test_dtypes_of_statements() -> None:

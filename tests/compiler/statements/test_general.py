@@ -1,4 +1,4 @@
-"""The ways that always serve: text of calls of the context, and writes by them."""
+"""The ways that always work: code that calls the context, and writes by them."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """The IR and the text of some statements, in files: a change is seen in review.
 
-``pytest tests/compiler --update-golden`` writes the files anew.
+``pytest tests/compiler --update-golden`` rewrites the files.
 """
 
 from __future__ import annotations
@@ -96,7 +96,7 @@ def test_golden(name: str, golden: Callable[[Path, str], None]) -> None:
 
 
 def described(case: Case) -> str:
-    """Return what is made of a statement as text."""
+    """Return the code made of a statement."""
     core = core_of(case.text, case.target, case.out)
     kinds = [kind.strip() for kind in case.kinds.split(",")]
     moving = {int(k) for k in case.active.split(",") if k}
@@ -110,7 +110,7 @@ def described(case: Case) -> str:
 
 
 def of_arrays(core: Core, case: Case) -> dict[str, str]:
-    """Return what the operands receive, and the form."""
+    """Return the cotangents of the operands, and the form."""
     plan = plan_of(core, case.kinds, case.active, case.whole)
     received = adjoint_of(plan)
     lines = texts(received.lets)

@@ -65,7 +65,7 @@ def test_values_and_derivatives_to_second_order(
 
 
 def entries_of(statement: Any, *args: Any) -> list[Any]:
-    """Return the entries of a statement but for what restores what it has overwritten."""
+    """Return the entries of a statement, except those that restore overwritten elements."""
     ctx = ReverseContext()
     ctx.registry.activate(args[0])
     ctx.call(statement, *args)

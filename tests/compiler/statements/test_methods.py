@@ -1,4 +1,4 @@
-"""Sums, means, extrema and products as methods, and sums beside arrays, in one entry."""
+"""Sums, means, extrema and products as methods, and sums combined with arrays, in one entry."""
 
 from __future__ import annotations
 

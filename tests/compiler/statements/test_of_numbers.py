@@ -73,7 +73,7 @@ ARRAY = np.array([0.5, 1.5, -0.2])
 
 
 def outcome(derivative: Any, args: Any) -> Any:
-    """Return what a derivative gives, with types and warnings, or the error; and the gradient."""
+    """Return the result of a derivative, with types and warnings, or the error; and gradient."""
     with warnings.catch_warnings(record=True) as found:
         warnings.simplefilter("always")
         try:

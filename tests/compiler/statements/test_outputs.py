@@ -312,7 +312,7 @@ def test_large_masks_are_kept_as_bits():
         fused, general = both_ways(f, x, w)
         for a, b in zip(fused, general, strict=True):
             assert_allclose(a, b, rtol=1e-13, atol=1e-13)
-        x[k, 3:9] = (w[k, 3:9], np.nan, np.inf)[k]  # ties, and what is not finite
+        x[k, 3:9] = (w[k, 3:9], np.nan, np.inf)[k]  # ties, nan and inf
 
 
 def test_numbers_that_tie_have_a_derivative_of_full_precision():

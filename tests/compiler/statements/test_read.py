@@ -160,7 +160,7 @@ def test_numbers_keep_their_types():
         ("a ** 0.5", False, True),
         ("x[i] ** 0.5", False, False),
         ("a ** 2", False, False),
-        ("np.exp(a * b + c) * c ** 0.5", False, None),  # parts of it serve arrays
+        ("np.exp(a * b + c) * c ** 0.5", False, None),  # parts of it work on arrays
         ("max(a, b) * c", False, None),
         ("max(a, b) * c", True, True),
         ("a ** b * c", False, None),

@@ -1,4 +1,4 @@
-"""Statements on numbers and elements: slopes, types of results, and when another way serves."""
+"""Statements on numbers and elements: slopes, types of results, and when another way is taken."""
 
 from __future__ import annotations
 

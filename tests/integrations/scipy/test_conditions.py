@@ -1,4 +1,4 @@
-"""Decompositions of SciPy are refused where they have no derivative, and right beside."""
+"""Decompositions of SciPy are refused where they have no derivative, and right elsewhere."""
 
 from __future__ import annotations
 

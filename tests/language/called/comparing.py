@@ -41,7 +41,7 @@ class Programs(list[Any]):
 
 
 def outcome(run: Callable[[], Any]) -> tuple[str, Any]:
-    """Return what a call returns, or the class and the text of what it raises."""
+    """Return the result of a call, or the class and the text of its exception."""
     try:
         return "value", run()
     except MooncakeError as error:
@@ -58,7 +58,7 @@ def same(found: Any, expected: Any) -> bool:
 
 
 def state_of(f: FunctionType) -> dict[str, Any]:
-    """Return what the globals of a function hold, to be compared."""
+    """Return the contents of the globals of a function, to be compared."""
     return {
         name: described(value)
         for name, value in f.__globals__.items()
@@ -67,7 +67,7 @@ def state_of(f: FunctionType) -> dict[str, Any]:
 
 
 def described(value: Any) -> Any:
-    """Return what a change of a value changes."""
+    """Return the parts of a value that a change changes."""
     if type(value) is FunctionType:
         return value.__code__, value.__defaults__, repr(value.__kwdefaults__), repr(vars(value))
     if isinstance(value, type):

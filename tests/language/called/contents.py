@@ -1,4 +1,4 @@
-"""Methods of containers and texts, and the order of lists."""
+"""Methods of containers and strings, and the order of lists."""
 
 from __future__ import annotations
 

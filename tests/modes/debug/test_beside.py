@@ -29,7 +29,7 @@ X = np.array([0.5, -1.25])
 
 
 def found(f: Any, args: Any, y: Any, **options: Any) -> str:
-    """Return what differs between a result and that of the plain call."""
+    """Return the difference between a result and that of the plain call."""
     with pytest.raises(DifferentResultError) as caught:
         compare(ReverseContext(), "f", f, args, {}, y, **options)
     return str(caught.value)

@@ -232,7 +232,7 @@ def test_finite_gradients_pass(f: Callable[[Any], Any]) -> None:
     np.testing.assert_array_equal(g, grad(f)(X))
 
 
-# What was not finite before is nobody's fault.
+# Numbers that were not finite before are nobody's fault.
 
 
 def test_seed_that_is_not_finite() -> None:

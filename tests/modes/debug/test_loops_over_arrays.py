@@ -189,7 +189,7 @@ def f(x, a):
 
 
 def results_times(factor: float, kind: type, only: str = "") -> Callable[..., Any]:
-    """Return what lets a forward sweep give results of a kind times a factor."""
+    """Return a context in which a forward sweep gives results of a kind times a factor."""
 
     def change(form: Any, forward: Any) -> Any:
         names = (*form.results, *form.made)
@@ -212,7 +212,7 @@ def results_times(factor: float, kind: type, only: str = "") -> Callable[..., An
 
 
 def cotangents_times(factor: float) -> Callable[..., Any]:
-    """Return what lets a reverse sweep give other cotangents to the numbers that it takes."""
+    """Return a context in which reverse sweeps give other cotangents to the numbers they take."""
 
     def change(form: Any, reverse: Any) -> Any:
         return lambda *args, **more: [

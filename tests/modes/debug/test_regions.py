@@ -165,7 +165,7 @@ def sabotage(monkeypatch: pytest.MonkeyPatch, **wrong: Callable[..., Any]) -> No
 
 
 def numbers_times(factor: float) -> Callable[..., Any]:
-    """Return what lets a reverse sweep give other cotangents to the numbers that it takes."""
+    """Return a context in which reverse sweeps give other cotangents to the numbers they take."""
     return lambda f: lambda *args: tuple(g * factor for g in f(*args))
 
 

@@ -69,7 +69,7 @@ def message_of(f: Any, *args: Any) -> str:
 
 
 def codual_rule(rdata: Callable[..., Any], args: int = 1) -> Any:
-    """Return a function with a rule that is right but for the rdata."""
+    """Return a function with a rule that is right except for the rdata."""
     f = new_function(lambda x, *more: x * 2.0)
 
     @rrule.register(f, mutates=())

@@ -21,7 +21,7 @@ OPERANDS: list[Any] = [
 
 
 def outcome(f: Any, values: Any, slope: float) -> tuple[str, str]:
-    """Return what `jvp` returns, to the bit, or what it raises."""
+    """Return the result of `jvp`, to the bit, or its exception."""
     tangents = tuple(np.asarray(v).dtype.type(slope) for v in values)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

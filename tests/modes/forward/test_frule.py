@@ -1,4 +1,4 @@
-"""`frule`: the forward rule of any function over Duals, and forward rules written by hand."""
+"""`frule`: the forward rule of any function over Duals, and handwritten forward rules."""
 
 from __future__ import annotations
 
@@ -145,7 +145,7 @@ def test_on_active_data_inside_a_derivative_is_refused() -> None:
         grad(f)(0.5)
 
 
-# Rules written by hand.
+# Handwritten rules.
 
 
 def scale(x, a):

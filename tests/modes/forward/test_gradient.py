@@ -64,7 +64,7 @@ def differences(f: Any, x: Any) -> Any:
 
 
 def same(found: Any, expected: Any) -> None:
-    """Check that two gradients are of one structure, and equal but for rounding."""
+    """Check that two gradients are of one structure, and equal up to rounding."""
     assert type(found) is type(expected)
     if isinstance(expected, (list, tuple)):
         assert len(found) == len(expected)
@@ -280,7 +280,7 @@ def test_a_loop_takes_a_pass_for_each_number():
 @pytest.mark.without_modes("elements that run in Python take minutes", "compiled")
 def test_nothing_is_kept_for_a_way_back():
     def decay(rate, steps):
-        y = np.ones(20_000)  # large beside what is found out of a loop at its first run
+        y = np.ones(20_000)  # large compared with the findings of a loop's first run
         for _ in range(steps):
             y = y - 0.01 * rate * np.sin(y)
         return np.sum(y)

@@ -1,4 +1,4 @@
-"""Rules by hand for one mode: forward rules alone to all orders, reverse rules on constants."""
+"""Handwritten rules for one mode: forward rules alone to all orders, reverse rules on constants."""
 
 from __future__ import annotations
 

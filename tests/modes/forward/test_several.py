@@ -55,7 +55,7 @@ def check(f: Any, primals: Any, directions: Any) -> None:
 
 
 def same(found: Any, expected: Any) -> None:
-    """Compare values or tangents but for rounding: types, structures, dtypes."""
+    """Compare values or tangents up to rounding: types, structures, dtypes."""
     assert type(found) is type(expected)
     if isinstance(expected, (list, tuple)):
         for a, b in zip(found, expected, strict=True):

@@ -1,4 +1,4 @@
-"""Rows: their views, their alignment beside values, and what is done along each direction."""
+"""Rows: their views, their alignment with values, and operations along each direction."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""An infinite tangent beside a partial of exactly zero contributes zero, as it does in reverse.
+"""An infinite tangent times a partial of exactly zero contributes zero, as in reverse mode.
 
 The border of the table of a dynamic program is infinite, and its weight ``exp(-inf)`` is zero; a
 square root has an infinite slope at zero, and may have a weight of zero.

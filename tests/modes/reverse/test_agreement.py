@@ -1,4 +1,4 @@
-"""Values of two ways are the same to the last bit, derivatives but for rounding."""
+"""Values of two ways are the same to the last bit, derivatives up to rounding."""
 
 from __future__ import annotations
 

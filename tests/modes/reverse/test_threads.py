@@ -43,7 +43,7 @@ def _switching_often() -> Iterator[None]:
 
 
 def at_once(run: Callable[[int], Any]) -> list[Any]:
-    """Return what `run` returns, or the exception it raises, in threads that start together."""
+    """Return the results of `run`, or its exceptions, in threads that start together."""
     barrier = threading.Barrier(THREADS)
     results: list[Any] = [None] * THREADS
 

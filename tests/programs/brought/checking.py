@@ -51,7 +51,7 @@ def seed_all() -> None:
 
 @contextmanager
 def anew(source: str, *, exact: bool = False) -> Any:
-    """Define a program and its module anew, and seed what it may draw from."""
+    """Define a program and its module again, and seed what it may draw from."""
     before = np.random.get_state(), random.getstate()
     seed_all()
     try:
@@ -88,7 +88,7 @@ def drawn(f: Function) -> Any:
 
 
 def slope_of(program: Program, direction: Bases) -> tuple[float, float]:
-    """Return the derivative along a direction by differences, each from a state made anew."""
+    """Return the derivative along a direction by differences, each from a newly made state."""
 
     def along(t: float) -> float:
         there = Program(program.source, moved(program.bases, direction, t), program.arguments,
@@ -219,7 +219,7 @@ USUAL = [name for name in MODES if name not in ("gradient", "compiled")]
 
 
 def check_brought(program: Program, seed: int = 0) -> Finding | None:
-    """Return what is wrong with a program in reverse mode and in three other modes, or None.
+    """Return an error of a program in reverse mode and in three other modes, or None.
 
     Raises
     ------
@@ -234,7 +234,7 @@ def check_brought(program: Program, seed: int = 0) -> Finding | None:
 def check_in(
     modes: list[str], program: Program, seed: int = 0, counts: dict[str, int] | None = None
 ) -> Finding | None:
-    """Return what is wrong with a program in some modes, or None.
+    """Return an error of a program in some modes, or None.
 
     `counts` gets the number of right ones, and of refused ones, by mode.
     """
@@ -277,7 +277,7 @@ def require_trust(program: Program, value: Any) -> None:
 def in_mode(
     name: str, program: Program, value: Any, draws: Any, d: Bases, slope: tuple[float, float]
 ) -> Finding | None:
-    """Return what is wrong with a program in one mode, or None."""
+    """Return an error of a program in one mode, or None."""
     bases = copy.deepcopy(program.bases)
     args = program.build(bases)
     d = {k: v.astype(bases[k].dtype) if isinstance(v, np.ndarray) else v for k, v in d.items()}

@@ -1,4 +1,4 @@
-"""Pieces of programs as texts with holes, which statements fill."""
+"""Pieces of programs as templates, which statements fill."""
 
 from __future__ import annotations
 

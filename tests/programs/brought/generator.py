@@ -1,4 +1,4 @@
-"""Random programs with what users bring, beside the statements of all random programs."""
+"""Random programs with what users bring, in addition to the statements of all random programs."""
 
 from __future__ import annotations
 

@@ -56,7 +56,7 @@ def digits(value: Any) -> Any:
 
 
 def items(value: Any, above: tuple[int, ...]) -> Any:
-    """Return what a container holds."""
+    """Return the contents of a container."""
     if isinstance(value, (str, bytes)):
         return repr(value)
     if isinstance(value, dict):

@@ -42,7 +42,7 @@ USES = (  # of an object p and a number or array v
 
 
 def number_of_a_class(w: Writer) -> bool:
-    """Define a class of numbers, and use one beside a number or a vector."""
+    """Define a class of numbers, and use one with a number or a vector."""
     chosen = w.rng.sample(sorted(NUMBER), w.rng.randrange(2, 8))
     methods = [
         f"    def {name}(self, other):\n        CALLS{{k}}[0] += 1\n        return {NUMBER[name]}"

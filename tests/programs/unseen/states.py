@@ -157,4 +157,4 @@ STATES = {
     for name, make in list(globals().items())
     if name.startswith("of_")
 }
-"""From a name to a function that makes the state anew."""
+"""From a name to a function that makes the state again."""

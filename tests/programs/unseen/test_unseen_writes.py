@@ -33,7 +33,7 @@ def by_jvp(f: Any, x: Any) -> Any:
 
 
 def by_hvp(f: Any, x: Any) -> Any:
-    """Return what the others return, of a function whose Hessian is that of a square."""
+    """Return the same as the others, for a function whose Hessian is that of a square."""
     hessian = hvp(lambda x: f(x) * x[0], (x,), np.array([1.0, 0.0]))
     return hessian[0] / 2 * x[0], hessian / 2
 

@@ -112,7 +112,7 @@ def contracted_along_a_path(a: np.ndarray, b: np.ndarray, c: np.ndarray) -> Any:
 
 
 def methods(x: np.ndarray) -> Any:
-    """Use what arrays have beside functions of the same name."""
+    """Use attributes of arrays other than functions of the same name."""
     x.flat[5:7] = x.flat[[1, 1]]
     x.T[1] *= 2.0
     y = x.flat.copy() * sum(v * v for v in x.flat)
@@ -158,7 +158,7 @@ def started_by_keyword(a: float, step: float) -> Any:
 
 
 def window_cases() -> list[Case]:
-    """Return cases of windows, which are constants but for the parameter of Kaiser's."""
+    """Return cases of windows, which are constants except for the parameter of Kaiser's."""
     x = draw(5)
     return [
         plain(np.kaiser, 5, 2.5),

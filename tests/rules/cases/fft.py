@@ -32,7 +32,7 @@ def cases() -> list[Case]:
 
 
 def operand(function: Any, *shape: int) -> np.ndarray:
-    """Return what a function transforms."""
+    """Return the operand of a transform."""
     return draw(*shape, dtype=float if function in OF_REAL + SEVERAL_OF_REAL else complex)
 
 

@@ -56,7 +56,7 @@ def norm_cases() -> list[Case]:
 def condition_cases() -> list[Case]:
     orders = (None, 2, -2, 1, -1, np.inf, -np.inf, "fro", "nuc")
     singular = np.array([[1.0, 2.0], [2.0, 4.0]])
-    plain = {"layouts": False}  # of a matrix with equal rows it is infinite, but for rounding
+    plain = {"layouts": False}  # of a matrix with equal rows it is infinite, up to rounding
     matrices = {"": regular(3, 3), "-stack": regular(2, 3, 3)}
     return [
         *(

@@ -81,7 +81,7 @@ def null_spaces(a: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 
 def hermitian_pairs(a: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return what `singular_pairs` does for a Hermitian matrix."""
+    """Return the same as `singular_pairs` for a Hermitian matrix."""
     u, s, vh = np.linalg.svd(a, hermitian=True)
     return s, u[..., :, :, None] * vh[..., None, :, :]
 

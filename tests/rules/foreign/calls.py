@@ -155,7 +155,7 @@ def is_active(value: Any) -> bool:
 
 
 def difference(call: Call) -> str:
-    """Return what differs from the plain call; '' if nothing, or if it is refused."""
+    """Return the difference from the plain call; '' if there is none, or if it is refused."""
     x = call.point()
     try:
         plain, of = call.program()(x.copy())
@@ -198,7 +198,7 @@ def slope(call: Call, x: Any, direction: Any) -> float | None:
     """
 
     def run(x: Any) -> float:
-        return float(call.program()(x)[0])  # anew, as a function may write to other arguments
+        return float(call.program()(x)[0])  # again, as a function may write to other arguments
 
     found = []
     for step in (STEP, STEP / 4):

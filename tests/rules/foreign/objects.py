@@ -322,7 +322,7 @@ def total(y: Any) -> Any:
 
 
 def kinds(y: Any, arguments: Any) -> Iterator[str]:
-    """Yield what a result is of: classes, shapes, dtypes, and the memory of which arguments."""
+    """Yield properties of a result: classes, shapes, dtypes, and the memory of which arguments."""
     if isinstance(y, (list, tuple)):
         yield type(y).__name__
         for part in y:

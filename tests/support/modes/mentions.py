@@ -56,7 +56,7 @@ def names_of(code: Any) -> set[str]:
 
 
 def texts_of(code: Any) -> set[str]:
-    """Return the texts in a code object and those within it."""
+    """Return the strings in a code object and those within it."""
     within = [c for c in code.co_consts if hasattr(c, "co_consts")]
     return {c for c in code.co_consts if type(c) is str}.union(*map(texts_of, within))
 

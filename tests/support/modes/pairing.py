@@ -1,4 +1,4 @@
-"""Random tangents of arguments, gradients beside them, and their inner product."""
+"""Random tangents of arguments, paired with gradients, and their inner product."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def moved(args: tuple[Any, ...], tangents: tuple[Any, ...], t: float) -> tuple[A
 
 
 def leaves(t: Any, g: Any, seen: set[int] | None = None) -> Iterator[tuple[Any, Any]]:
-    """Yield the numbers and arrays of a tangent, each once, with those of a gradient beside it."""
+    """Yield the numbers and arrays of a tangent, each once, with those of a gradient."""
     seen = set() if seen is None else seen
     if t is None or type(t) is NoTangent:
         return

@@ -18,7 +18,7 @@ class Limitation(NamedTuple):
 
 
 DOCUMENTED = [
-    Limitation(  # it is written by hand in CoDuals, which are of reverse mode
+    Limitation(  # it is handwritten in CoDuals, which are of reverse mode
         "is for reverse mode only",
         "docs/known_limitations.md", "Rules by `rrule.register`, and rules by `from_vjp`",
     ),
@@ -40,7 +40,7 @@ DOCUMENTED = [
         "writes into memory that argument",
         "docs/inplace_semantics.md", "writes into memory that argument",
     ),
-    Limitation(  # what jvp returns has a tangent, what is handed out beside a gradient has none
+    Limitation(  # outputs of jvp have a tangent, auxiliary outputs of a gradient have none
         "cannot have a tangent",
         "docs/rule_system.md", "iterators and sets of floats are refused",
     ),

@@ -1,4 +1,4 @@
-"""A derivative of functions that run as text of NumPy, beside that of the general way."""
+"""A derivative of functions that run as text of NumPy, compared with the general way."""
 
 from __future__ import annotations
 

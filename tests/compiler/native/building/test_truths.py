@@ -1,4 +1,4 @@
-"""Arithmetic on truths in compiled functions: NumPy's are no ints."""
+"""Arithmetic on bools in compiled functions: NumPy's are not ints."""
 
 from __future__ import annotations
 

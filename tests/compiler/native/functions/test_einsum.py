@@ -1,4 +1,4 @@
-"""``np.einsum`` and other shapes of vectors in compiled code, beside what runs without."""
+"""``np.einsum`` and other shapes of vectors in compiled code, compared with the plain run."""
 
 from __future__ import annotations
 

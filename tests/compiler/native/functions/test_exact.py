@@ -1,4 +1,4 @@
-"""Elementwise functions of NumPy on ints and truths, and tests of floats, in compiled code."""
+"""Elementwise functions of NumPy on ints and bools, and tests of floats, in compiled code."""
 
 from __future__ import annotations
 

@@ -173,7 +173,7 @@ def put(slots: Any, slot: Slot, value: Any) -> None:
 
 
 def taken(slots: Any, slot: Slot, args: tuple[Any, ...], memory: Memory) -> Any:
-    """Return what is given back; memory that is ours now is freed."""
+    """Return the results; memory that is ours now is freed."""
     if slot.axes is None:
         value = NUMBERS[slot.kind].from_buffer(slots, 8 * slot.place).value
         return bool(value) if slot.kind == "bool" else value

@@ -224,7 +224,7 @@ def sabotaged(sabotage: Sabotage) -> Iterator[None]:
 
 @contextmanager
 def replaced(text_of: Callable[[Place | None, str], str]) -> Iterator[None]:
-    """Let the printer write other texts."""
+    """Let the printer write other code."""
     do, line = Writer.do, Writer.line
 
     def other_do(self: Any, text: str) -> str:

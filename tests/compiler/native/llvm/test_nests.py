@@ -153,7 +153,7 @@ for i, j in all(len(x, 0) - 1, len(x, 1) - 1):
 
 
 def arguments(arrays: str) -> Arrays:
-    """Return what a case is called with."""
+    """Return the arguments of a case."""
     rng = np.random.default_rng(1)
     shapes = dict(each.split(":") for each in arrays.split())
     return {n: rng.random(tuple(map(int, shape.split(",")))) for n, shape in shapes.items()}

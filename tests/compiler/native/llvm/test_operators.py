@@ -27,7 +27,7 @@ NOTHING = np.empty(0)
 
 
 def computed(cases: dict[str, Expr], kinds: dict[str, str]) -> Callable[..., dict[str, Any]]:
-    """Return what computes all expressions at once, of `a` and `b`."""
+    """Return a function that computes all expressions at once, of `a` and `b`."""
     kinds = kinds | {name: kind_of(e, kinds) for name, e in cases.items()}
     printer = Printer(kinds, {}, by_blas=False)
     body = tuple(Assign(Name(name), e) for name, e in cases.items())
@@ -78,7 +78,7 @@ def test_powers_of_ints() -> None:
 
 
 def of_python(op: str, a: float, b: float) -> float:
-    """Return what Python computes, or NumPy where that raises an exception."""
+    """Return the result of Python, or of NumPy where Python raises an exception."""
     with np.errstate(all="ignore"):
         if op in ("floordiv", "mod"):
             plain: Any = {"floordiv": lambda: a // b, "mod": lambda: a % b}[op]

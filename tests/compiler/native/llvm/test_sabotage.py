@@ -1,4 +1,4 @@
-"""Printers that are wrong on purpose: LLVM refuses their texts, or random regions find them."""
+"""Printers that are wrong on purpose: LLVM refuses their code, or random regions find them."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ def made(seed: int) -> tuple[NativeRegion, Any, Any]:
 
 
 def outcomes(seed: int, found: NativeRegion, printer: Any, sweeps: Any) -> Iterator[list[Any]]:
-    """Yield what the kernels of a region do with each input."""
+    """Yield the results of a region's kernels for each input."""
     memory = Memory()
     kernels = kernels_of(printer.text, printer.functions, memory, 0)
     for inputs in INPUTS:
@@ -158,7 +158,7 @@ def is_other(case: Case, sabotage: Sabotage | None) -> bool:
 
 
 def sabotages(seeds: range) -> tuple[dict[Sabotage, list[Case]], list[Case]]:
-    """Return what can be broken where regions are printed, with the regions that would show it."""
+    """Return possible breaks of the printing of regions, with the regions that would show them."""
     where: dict[Sabotage, list[Case]] = defaultdict(list)
     cases = []
     for seed in seeds:

@@ -25,7 +25,7 @@ one they differ in the ninth digit."""
 
 
 def outcome(made: Any, *given: Any, **options: Any) -> list[Any]:
-    """Return what sweeps compute."""
+    """Return the results of sweeps."""
     with np.errstate(all="ignore"):
         try:
             return run(made, *given, **options)

@@ -17,7 +17,7 @@ pytestmark = pytest.mark.plain
 
 @cache
 def compiled(kind: str) -> Any:
-    """Return what applies it to an array."""
+    """Return a function that applies it to an array."""
     pytest.importorskip("llvmlite")
     printer = Printer({"x": kind, "y": kind, "i": "int"}, {"x": 1, "y": 1})
     body = written("for i in all(len(x, 0)):\n    y[i] = np.tanh(x[i])")

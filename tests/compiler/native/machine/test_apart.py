@@ -1,4 +1,4 @@
-"""Long texts are taken apart, loop by loop, before the best level: they compute the same."""
+"""Long modules are taken apart, loop by loop, before the best level: they compute the same."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ for i in all(len(x, 0)):
 
 
 def long(seed: int) -> Printer:
-    """Return what has printed a function with many loops."""
+    """Return a printer that has printed a function with many loops."""
     rng = random.Random(seed)
     lines = [rng.choice(PIECES) for _ in range(MANY_LOOPS)]
     printer = Printer(KINDS, dict.fromkeys("xyzw", 1), by_blas=False)

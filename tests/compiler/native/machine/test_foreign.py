@@ -1,4 +1,4 @@
-"""Functions of Python that texts call: read, and compiled for themselves, or else by Numba."""
+"""Python functions that compiled code calls: read, and compiled for themselves, or by Numba."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def test_systems_without_solution() -> None:
 
 
 def compiled(f: Callable[..., Any], inputs: str = "a b", *, result: str = "s") -> Any:
-    """Return what calls a function of numbers."""
+    """Return a caller of a function of numbers."""
     kinds = {"k": "int", "t": "bool"}
     printer = Printer(kinds, {})
     printer.forward(

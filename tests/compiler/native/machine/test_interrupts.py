@@ -57,7 +57,7 @@ def endless(x: Any, n: int) -> Any:
 
 @pytest.fixture
 def alarm() -> Iterator[Callable[[Any], None]]:
-    """Return what sets a handler that is called after some time."""
+    """Return a function that sets a handler to be called after some time."""
     before = signal.getsignal(signal.SIGALRM)
 
     def start(handler: Any, after: float = 0.1) -> None:

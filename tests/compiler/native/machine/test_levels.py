@@ -1,4 +1,4 @@
-"""Texts become the same functions at both levels; wrong ones are refused."""
+"""Sources become the same functions at both levels; wrong ones are refused."""
 
 from __future__ import annotations
 

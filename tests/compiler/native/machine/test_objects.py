@@ -23,7 +23,7 @@ X = np.arange(4.0)
 
 @pytest.fixture
 def compiled(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """The levels at which texts were compiled."""
+    """The levels at which sources were compiled."""
     entry.entry()
     found: list[str] = []
     original = machine.object_code

@@ -1,4 +1,4 @@
-"""Kernels that are written by hand."""
+"""Handwritten kernels."""
 
 from __future__ import annotations
 

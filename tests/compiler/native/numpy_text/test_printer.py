@@ -1,4 +1,4 @@
-"""Text of NumPy beside plain derivatives: values to the last bit, derivatives in every mode."""
+"""NumPy code against plain derivatives: values to the last bit, derivatives in every mode."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Derivatives of functions of a vector and a number, the compiled ones beside the plain ones."""
+"""Derivatives of functions of a vector and a number, compiled ones against plain ones."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Several names for one array, of which a loop binds some anew, as in plain Python.
+"""Several names for one array, some of which a loop rebinds, as in plain Python.
 
 What cannot be compiled runs as before: the test is of what comes out.
 """

@@ -1,4 +1,4 @@
-"""Comparisons and texts that are decided while a function is read."""
+"""Comparisons and strings that are decided while a function is read."""
 
 from __future__ import annotations
 

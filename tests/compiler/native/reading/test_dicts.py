@@ -1,4 +1,4 @@
-"""Dicts with texts as keys that are passed."""
+"""Dicts with string keys that are passed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Arrays that the sides of a branch bind anew or give back, in compiled functions."""
+"""Arrays that the sides of a branch rebind or return, in compiled functions."""
 
 from __future__ import annotations
 

@@ -245,7 +245,7 @@ def check_two_ranks_at_once(comm: MPI.Intracomm) -> None:
 
 
 def check_many_failures(comm: MPI.Intracomm) -> None:
-    """The communicators that are made anew after each failure are not used up."""
+    """The communicators that are made again after each failure are not used up."""
     for count in range(6):
         wrong = count % comm.size
 

@@ -23,7 +23,7 @@ def random_operation(random: Random, kind: str) -> str:
 
 
 def combined(operation: str, parts: Sequence[NDArray]) -> NDArray:
-    """Return what a reduction of these arrays gives."""
+    """Return the result of a reduction of these arrays."""
     total = parts[0].copy()
     for part in parts[1:]:
         if operation == "SUM":

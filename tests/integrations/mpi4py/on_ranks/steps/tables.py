@@ -71,7 +71,7 @@ class Columns:
 
 @dataclass(frozen=True)
 class Halos:
-    """First and last rows are exchanged on a line or a ring; the inner ones are computed anew."""
+    """First and last rows are exchanged on a line or a ring; the inner ones are recomputed."""
 
     periodic: bool
     persistent: bool
