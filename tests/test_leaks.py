@@ -229,6 +229,19 @@ def test_arguments_and_results_die_at_once():
         assert [r() for r in dead] == [None] * 3
 
 
+def test_a_tuple_of_numbers_and_arrays_dies_at_once():
+    def f(o: Any) -> Any:
+        return o[0] * np.sum(o[1])
+
+    for way in (grad(f), lambda o: jvp(f, (o,), ((1.0, X),)), lambda o: vjp(f, o)[1](1.0)):
+        with without_collector():
+            a = X.copy()
+            way((2.0, a))
+            dead = weakref.ref(a)
+            del a
+            assert dead() is None
+
+
 @pytest.mark.thorough
 def test_functions_that_come_and_go_leave_nothing_in_the_caches():
     def round_of(k: int) -> None:

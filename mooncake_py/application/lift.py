@@ -55,6 +55,7 @@ class Lifter(Mapper):
         self.locked = False
         self.in_buffers = BufferViews()
         self.before = Lifter.liftings, Lifter.lifted
+        self.made: list[int] | None = None  # the ids of what is made of immutable values
 
     @override
     def visit_scalar(self, value: Any) -> tuple[Any, Any]:
@@ -98,8 +99,9 @@ class Lifter(Mapper):
     @override
     def visit_immutable(self, value: Any, spec: TangentSpec, fields: Any, tree: TangentTree) -> Any:
         new = super().visit_immutable(value, spec, fields, tree)
-        if new is not value:
+        if new is not value and self.made is not None:
             self.ctx.lifted[id(new)] = new, value
+            self.made.append(id(new))
         return new
 
     @override
@@ -107,9 +109,12 @@ class Lifter(Mapper):
         note(self.ctx, replace_parts, value, spec, old)
 
     def __enter__(self) -> Self:
+        self.made = []
         return self
 
     def __exit__(self, *details: object) -> None:
+        for key in self.made or ():  # numbers refer to the call: a cycle
+            self.ctx.lifted.pop(key, None)
         if self.locked:
             self.locked = False
             Lifter.lifted -= 1

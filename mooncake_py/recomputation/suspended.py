@@ -41,6 +41,7 @@ class Suspended:
     """
 
     def __init__(self, ctx: ReverseMode, start: int, own: Iterable[int]) -> None:
+        self.lifted = dict(ctx.lifted)  # which parts that run again may ask for
         changes = [e for e in ctx.tape[start:] if e[0] in pulls.UNDOES and is_visible(e, own)]
         # Only its pullback can undo the changes of a handwritten rule; and a key that is compared
         # by
@@ -86,8 +87,10 @@ class Suspended:
                 place.write(contents)
             for used, contents in self.used_up:
                 used[:] = contents
+            ctx.lifted.update(self.lifted)
             yield
         finally:
+            ctx.lifted.clear()
             through_interrupts(restore)
 
 
