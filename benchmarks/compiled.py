@@ -1,7 +1,7 @@
 """Compiled derivatives of the kernels: `python -m benchmarks.compiled [--quick] [--filter NAME]`.
 
-Beside them stand the kernel as Numba compiles it by itself, where it can, and adjoints written by
-hand and compiled.  Needs Numba; what was compiled before, on disk, does not count.
+For comparison: the kernel as Numba compiles it by itself, where it can, and handwritten adjoints,
+compiled.  Needs Numba; code compiled before, on disk, does not count.
 """
 
 import argparse

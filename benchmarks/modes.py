@@ -109,7 +109,7 @@ def mode_times(kernel: Kernel, kind: str, size: int, budget: float) -> ModeTimes
         jvp=medians["jvp"] / medians["primal"],
         gradient=medians["gradient"] / medians["primal"],
         hvp=medians["hvp"] / medians["gradient"],
-        by_hand=medians["by hand"] / medians["primal"] if "by hand" in medians else None,
+        by_hand=medians["handwritten"] / medians["primal"] if "handwritten" in medians else None,
     )
 
 
@@ -173,8 +173,8 @@ def tangent_by_hand(kernel: Kernel, size: int) -> dict[str, Callable[..., Any]]:
     _, slope = jvp(kernel.function, copy.deepcopy(arguments), along)
     _, t = by_hand(*copy.deepcopy(arguments))
     if abs(slope - t) > 1e-8 * (1.0 + abs(slope)):
-        raise ArithmeticError(f"{kernel.name} at size {size}: jvp and tangent by hand differ")
-    return {"by hand": by_hand}
+        raise ArithmeticError(f"{kernel.name} at size {size}: jvp and handwritten tangent differ")
+    return {"handwritten": by_hand}
 
 
 def change(state: Array, rates: Array) -> Array:

@@ -234,5 +234,5 @@ def markdown_row(cells: Iterable[str]) -> str:
 
 
 def beside(texts: Iterable[str]) -> str:
-    """Join the texts of several sizes, once if they are the same."""
+    """Join the strings of several sizes, once if they are the same."""
     return " / ".join(dict.fromkeys(texts))

@@ -42,7 +42,7 @@ PULLBACK_HEADER = (
     f"{'adjoint +=':>13}{'rule/adjoint':>15}"
 )
 PULLBACK_LEGEND = (
-    "vjp: what `vjp` returns, over an adjoint by hand.  rule: the pullback of the rule, over that "
+    "vjp: what `vjp` returns, over a handwritten adjoint.  rule: pullback of the rule, over that "
     "adjoint added to arrays."
 )
 
@@ -72,11 +72,11 @@ def pullback_means(measurements: Sequence[PullbackTimes]) -> list[str]:
 
 
 MODES_HEADER = (
-    f"{'modes of':<24}{'size':>7}{'primal':>11}{'jvp':>10}{'by hand':>10}{'gradient':>11}"
+    f"{'modes of':<24}{'size':>7}{'primal':>11}{'jvp':>10}{'manual':>10}{'gradient':>11}"
     f"{'hvp/gradient':>15}"
 )
 MODES_LEGEND = (
-    "jvp, by hand (a tangent in NumPy), gradient: time over the primal's.  "
+    "jvp, manual (a handwritten tangent in NumPy), gradient: time over the primal's.  "
     "hvp: time over the gradient's."
 )
 

@@ -7,7 +7,7 @@ the smoke spreads, and with the mean wind?
     python examples/ensemble.py            in this process, by joblib, and by Dask
     python examples/ensemble.py --quick    of fewer runs
 
-joblib and Dask are installed by ``pip install ".[ensemble]"``; what is not installed is left out.
+joblib and Dask are installed by ``pip install ".[ensemble]"``; a missing one is skipped.
 """
 
 import argparse

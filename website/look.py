@@ -52,7 +52,7 @@ SEARCH = """new Promise(resolve => {
 
 
 class Handler(SimpleHTTPRequestHandler):
-    """Serves the site and says nothing."""
+    """Answers requests for the site, and logs nothing."""
 
     def log_message(self, format: str, *args: Any) -> None:
         """Do not print requests."""
@@ -60,7 +60,7 @@ class Handler(SimpleHTTPRequestHandler):
 
 @contextmanager
 def served(site: Path) -> Iterator[str]:
-    """Serve a folder to this machine; yield the address."""
+    """Publish a folder on this machine; yield the address."""
     handler = partial(Handler, directory=str(site))
     with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()

@@ -18,7 +18,7 @@ def triangular_product(a: Array, b: Array) -> Array:
 
 
 def solve_lower(a: Array, x: Array) -> Array:
-    """Solve with the lower triangle of a, row by row; what is not solved for yet is zero."""
+    """Solve with the lower triangle of a, row by row; unknowns not solved for yet are zero."""
 
     @jax.checkpoint  # half the time: less is kept of each step
     def step(solved: Array, row: tuple[Array, ...]) -> tuple[Array, None]:

@@ -62,7 +62,7 @@ def means(found: list[ProgramTimes]) -> list[str]:
 
 
 def text(value: float | None, digits: int = 1) -> str:
-    """Return a number as it stands in the table."""
+    """Return a number as it appears in the table."""
     return "-" if value is None else f"{value:.{digits}f}"
 
 

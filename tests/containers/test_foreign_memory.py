@@ -52,7 +52,7 @@ def programs() -> Iterator[Any]:
     text = ctypes.create_string_buffer(b"abc")
     yield pytest.param(text, put(text, 0, b"z"), id="text")
     texts = (ctypes.c_char_p * 2)(b"a" * 30, b"b")
-    yield pytest.param(texts, put(texts, 0, b"new" * 20), id="pointers to texts")
+    yield pytest.param(texts, put(texts, 0, b"new" * 20), id="pointers to strings")
 
 
 @pytest.mark.parametrize(("c", "write"), list(programs()))

@@ -76,8 +76,8 @@ RIGHT: dict[str, Callable[[Any], Any]] = {
     "a generator made in a checkpoint": lambda x: checkpoint(drawn, x[1]),
     "the largest of a list and an array": lambda x: max([x[0]], x[1:2] * 2)[0],  # type: ignore[operator]
     "the smaller one of a tuple and an array": lambda x: min((x[2],), x[1:2])[0],
-    "a list beside a matrix": lambda x: np.sum(([x[0], x[1]] < x[1:].view(np.matrix)) * x[0]),
-    "a list beside a number": lambda x: np.sum((x[1] >= [x[0], x[2]]) * x[0]),  # type: ignore[operator]
+    "a list and a matrix": lambda x: np.sum(([x[0], x[1]] < x[1:].view(np.matrix)) * x[0]),
+    "a list and a number": lambda x: np.sum((x[1] >= [x[0], x[2]]) * x[0]),  # type: ignore[operator]
     "nan by None": lambda x: np.nansum(np.full_like(x, cast(Any, None))) + x[0],
     "indices that are floats": lambda x: np.sum(np.take(x, [2.0, 0.0]) * x[1]),
 }

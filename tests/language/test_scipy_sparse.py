@@ -136,7 +136,7 @@ def test_gradient_of_the_solution_of_an_active_matrix() -> None:
     check(lambda x: np.sum(linalg.spsolve(shifted(x), x)), X)
 
 
-@pytest.mark.without_modes("differences of what is not a number say nothing")
+@pytest.mark.without_modes("differences of nan say nothing")
 @pytest.mark.filterwarnings("ignore:Matrix is exactly singular")
 def test_a_singular_system_is_nan_and_so_is_its_derivative() -> None:
     def f(x: Any) -> Any:

@@ -284,7 +284,7 @@ for i in range(3):
     u = w
     u /= 1.5 + u[0] * u[0]
 """,
-    # Zeros beside what is infinite.
+    # Zeros next to infinite numbers.
     """
 x[2] = 0.0
 y[3] = 0.0

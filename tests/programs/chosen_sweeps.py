@@ -41,7 +41,7 @@ for i in range(n):
     x[i] = math.cos(y[i]) * x[i]
 u = np.cos(u) / x
 """,
-    # Ties of what is not the largest; places in a matrix; products.
+    # Ties below the largest; places in a matrix; products.
     """
 u[0] = a
 u[1] = a
@@ -51,7 +51,7 @@ m[3, 1] = 2.0
 s = s + x[np.argmax(m) // n]
 s = s * np.prod(x)
 """,
-    # A test of truths that are written again.
+    # A test of bools that are written again.
     """
 q = y > 0.0
 for i in range(5):

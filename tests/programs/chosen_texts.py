@@ -52,7 +52,7 @@ for i in range(n):
     t = t * 2.0
     s += x[i] * t
 """,
-    # A test is asked of what is no element.
+    # A test of something other than an element.
     """
 for i in range(8):
     q = np.logical_and(i < 6, x[i] > 0.0)

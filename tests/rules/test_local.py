@@ -212,9 +212,9 @@ def f(x):
 assert grad(f)(1.5) == 6.0
 elementwise(max, lambda a, b, y: 10.0, lambda a, b, y: 10.0)
 assert grad(f)(1.5) == 42.0
-print("served")
+print("done")
 """
-    assert output_of(program, tmp_path) == "served\n"
+    assert output_of(program, tmp_path) == "done\n"
 
 
 def test_rules_of_users_go_before_what_the_language_knows(tmp_path: Path) -> None:

@@ -50,7 +50,7 @@ def inner_products(x: Any, w: Any) -> Any:
 
 @pytest.mark.sampled(3)
 @pytest.mark.without_modes(
-    "plain Python takes numbers of Python beside float32 for float32", "compiled"
+    "plain Python takes numbers of Python next to float32 for float32", "compiled"
 )
 @pytest.mark.parametrize(
     ("f", "dtype"),

@@ -201,7 +201,7 @@ def test_not_converged() -> None:
     assert "f(a)" in text
 
 
-@pytest.mark.without_modes("at what is no root derivatives of derivatives are others", "inside")
+@pytest.mark.without_modes("away from roots derivatives of derivatives differ", "inside")
 def test_tolerance() -> None:
     def f(tolerance: float) -> Any:
         return implicit(lambda a: 2.001, lambda x, a: x * x - a, tolerance=tolerance)

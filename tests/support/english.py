@@ -1,9 +1,8 @@
 """Phrases that do not belong in the documentation: ``python -m tests.support.english [FILE ...]``.
 
-The package, the pages and the comments are written in plain technical English. The phrases
-listed here were once everywhere and made sentences hard to follow. Names in code may contain
-these words: only comments, docstrings, other strings with spaces in them, and the text of pages
-are searched.
+The code and its documentation are written in plain technical English. The phrases listed here
+were once everywhere and made sentences hard to follow. Names in code may contain these words:
+only comments, docstrings, other strings with spaces in them, and the text of pages are searched.
 """
 
 from __future__ import annotations
@@ -18,6 +17,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 ROOT = Path(__file__).parents[2]
+OWN = {Path(__file__), ROOT / "tests" / "test_english.py"}
 
 # fmt: off
 PHRASES = {
@@ -123,14 +123,17 @@ def findings(path: Path) -> Iterator[Finding]:
 
 
 def checked_files() -> list[Path]:
-    """Return the files of the package and of the documentation."""
-    folders = [*(ROOT / "mooncake_py").rglob("*.py"), *(ROOT / "docs").rglob("*.md")]
-    return sorted([*folders, *ROOT.glob("*.md")])
+    """Return the programs and pages of the repository, except those that list the phrases."""
+    folders = "mooncake_py", "docs", "tests", "examples", "benchmarks", "website"
+    found = [path for folder in folders for path in (ROOT / folder).rglob("*.*")]
+    found = [path for path in found if path.suffix in (".py", ".md")]
+    return sorted({*found, *ROOT.glob("*.md")} - OWN)
 
 
 def main(arguments: list[str]) -> int:
     """Print what is found in the files, by default in all that are checked; 1 if there is any."""
-    paths = [Path(argument) for argument in arguments] or checked_files()
+    paths = [Path(argument).resolve() for argument in arguments] or checked_files()
+    paths = [path for path in paths if path not in OWN]
     found = [finding for path in paths for finding in findings(path)]
     for finding in found:
         print(finding)

@@ -241,7 +241,7 @@ def from_source(source, scope):
     """Return the function `f` of a source that the engine can find."""
     import linecache
 
-    name = "<functions bound anew>"
+    name = "<functions bound again>"
     linecache.cache[name] = len(source), None, source.splitlines(True), name
     exec(compile(source, name, "exec"), scope)
     return scope["f"]

@@ -34,7 +34,7 @@ from mooncake_py import (
 )
 
 pytestmark = pytest.mark.without_modes(
-    "rules by hand for these shapes, some wrong on purpose",
+    "handwritten rules for these shapes, some wrong on purpose",
     "forward",
     "inside",
     "other",

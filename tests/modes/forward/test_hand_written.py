@@ -27,7 +27,7 @@ from mooncake_py import (
     value_and_hvp,
 )
 
-pytestmark = pytest.mark.without_modes("rules by hand, each run in the modes that it is about")
+pytestmark = pytest.mark.without_modes("handwritten rules, each run in the modes that it is about")
 
 X, V = np.array([0.7, 1.3, -0.4]), np.array([0.4, -1.1, 0.9])
 NONE = NoTangent()

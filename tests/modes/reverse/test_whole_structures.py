@@ -71,7 +71,7 @@ SHARED = P(x=2.0)
 ARRAY = np.array([1.0, 2.0])
 CASES: dict[str, tuple[Any, Any]] = {
     "an object": (read, held),
-    "what is not read": (
+    "unread parts": (
         read,
         lambda: held(
             n=3, s="a", none=None, f32=np.ones(2, "f"), i=np.arange(2), d={"a": 1.0, 2: np.ones(1)},

@@ -42,7 +42,7 @@ SAME = {
     ("new", "icmp", "equals"): "no array here has no elements",
     ("new", "icmp", "one more"): "no array here has no elements",
     ("new", "select", "sides"): "no array here has less than no elements",
-    ("half_power", "and", "or"): "both ways give the same but for the last bits of tiny numbers",
+    ("half_power", "and", "or"): "both ways give the same up to the last bits of tiny numbers",
     ("stepped", "icmp", "equals"): "a step of zero was refused before",
     ("guarded", "fcmp", "swapped"): "`x == 0` is `0 == x`",
     ("is_nan", "fcmp", "swapped"): "nan compares with zero in both orders",

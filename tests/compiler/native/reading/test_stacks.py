@@ -80,7 +80,7 @@ def distance(x, a):
 
 
 def lists_within(x, a):
-    """A state that is a list of numbers, made anew in each pass."""
+    """A state that is a list of numbers, newly made in each pass."""
     t, y = 0.0, [x[0], x[1] * a, x[3]]
     path, hits = [(t, y)], []
     while t < 2.0 * abs(x[3]):

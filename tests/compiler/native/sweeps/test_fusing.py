@@ -17,7 +17,7 @@ X = np.array([0.3, -0.8, 0.5, 1.25])
 INPUTS = {"x": X, "y": X[::-1] + 2.0, "z": np.cos(X), "m": np.outer(X, X + 1.0), "s": 0.7, "n": 4}
 
 FUSED = {
-    "a value beside its tangent": """
+    "a value and its tangent": """
 with all(k=n): y[k] = z[k] * np.exp(x[k])
 with all(k=n): x[k] = np.exp(x[k])
 """,
@@ -107,7 +107,7 @@ def test_loops_that_stay_apart(name: str) -> None:
 
 
 def test_slow_operations_are_done_once() -> None:
-    (loop,), *_ = loops(FUSED["a value beside its tangent"])
+    (loop,), *_ = loops(FUSED["a value and its tangent"])
     assert [type(s) is Let for s in loop.body] == [True, False, False]
     (loop,), got, expected = loops(
         "with all(k=n): y[k] = np.exp(x[k] / z[k]) ** 2.5 / (x[k] / z[k])"
