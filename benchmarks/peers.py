@@ -1,9 +1,9 @@
 """Gradients against JAX and autograd: `python -m benchmarks.peers [--quick] [--write]`.
 
 JAX runs the kernels as they were rewritten for it, jitted; autograd the kernels unchanged and,
-where there is one, a functional variant.  Needs the extras `bench`, `compile` and `jax`; missing ones
-are skipped.  With `--write` the tables in the documentation and the picture are
-regenerated (which needs matplotlib).
+where there is one, a functional variant.  Needs the extras `bench`, `compile` and `jax`; missing
+ones are skipped.  With `--write` the tables in the documentation and the picture are regenerated
+(which needs matplotlib).
 """
 
 import argparse
