@@ -59,6 +59,6 @@ def test_phases_take_calls_in_proportion_to_the_program(program: Program) -> Non
     limit = sys.getrecursionlimit()
     sys.setrecursionlimit(20_000)
     try:
-        grow_in_proportion(program, min(program.most, 600))
+        grow_in_proportion(program, min(program.most, 300))
     finally:
         sys.setrecursionlimit(limit)

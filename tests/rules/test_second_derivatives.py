@@ -82,7 +82,7 @@ NOT_SPECIAL = (*TRIMMED, *DEGENERATE, *EDGES, *COINCIDING)
 
 
 # Cases of one function of which second derivatives are compared.
-MOST = 3
+MOST = 2
 
 
 def smooth_cases(name: str) -> Iterator[Case]:

@@ -212,8 +212,7 @@ def test_everything_is_as_before(f: Any, mode: str) -> None:
 
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
-@pytest.mark.parametrize("mode", MODES)
-@pytest.mark.parametrize("f", PROGRAMS)
+@pytest.mark.parametrize(("f", "mode"), rotating(PROGRAMS, MODES, times=2))
 def test_everything_is_as_before_at_many_places(f: Any, mode: str) -> None:
     check(f, MODES[mode], 400)
 

@@ -57,7 +57,7 @@ def values_of(found: NativeRegion, names: dict[str, str], seed: int, length: int
     "seeds",
     [
         range(4),
-        pytest.param(range(100, 190), marks=pytest.mark.slow),
+        pytest.param(range(100, 145), marks=pytest.mark.slow),
         pytest.param(CHAOTIC, marks=pytest.mark.slow),
     ],
 )
