@@ -20,6 +20,7 @@ from mooncake_py.compiler.native.reread import Reread
 from mooncake_py.compiler.native.site import FunctionSite
 from mooncake_py.modes.reverse.whole import WholeGradient, matched
 from mooncake_py.modes.reverse.whole_arguments import (
+    are_captured,
     arguments_of,
     leaves_in,
     names_in,
@@ -70,7 +71,7 @@ def push_whole_along(
     if key not in reading.derivatives:
         reading.derivatives[key] = WholeTangent.of(site, reading, chosen)
     whole = reading.derivatives[key]
-    if whole is None:
+    if whole is None or are_captured(reading, whole.moving.values(), inputs):
         return None
     y: Any = None
     tangents: list[Any] = []
@@ -190,6 +191,8 @@ def products_of_whole(
     site, reading, inputs = found
     arguments = arguments_of(site, reading, chosen)
     if arguments is None or not reading.site.may_run(inputs):
+        return None
+    if are_captured(reading, arguments, inputs):
         return None
     directions = [directions_in(arguments, tangents) for tangents in along]
     key = "product", *names_in(arguments), with_gradient

@@ -25,7 +25,13 @@ from mooncake_py.compiler.sites.pace import met
 from mooncake_py.diagnostics.meter import reporter
 from mooncake_py.modes.reverse.context import ReverseContext
 from mooncake_py.modes.reverse.storage import Storage, Workspace
-from mooncake_py.modes.reverse.whole_arguments import arguments_of, array_of, names_in, stand_once
+from mooncake_py.modes.reverse.whole_arguments import (
+    are_captured,
+    arguments_of,
+    array_of,
+    names_in,
+    stand_once,
+)
 from mooncake_py.modes.reverse.whole_structures import Structure
 from mooncake_py.modes.reverse.whole_sweeps import WholeSweeps
 from mooncake_py.rules import registry
@@ -104,7 +110,7 @@ def gradient_of_whole(
             return None
         site, reading, inputs = found
         whole = whole_gradient(site, reading, tuple(chosen), has_aux)
-        if whole is None:
+        if whole is None or are_captured(reading, whole.arguments, inputs):
             return None
         if whole.structures:
             return structured_gradient(whole, site, inputs, f, args, kwargs, workspace)

@@ -32,7 +32,8 @@ from mooncake_py.compiler.native.site import FunctionSite
 from mooncake_py.modes.reverse.whole_structures import Structure
 
 __all__ = [
-    "are_apart", "arguments_of", "array_of", "leaves_in", "names_in", "parts_of_one", "stand_once",
+    "are_apart", "are_captured", "arguments_of", "array_of", "leaves_in", "names_in",
+    "parts_of_one", "stand_once",
 ]  # fmt: skip
 
 KINDS: Mapping[str, type] = {"list": list, "tuple": tuple}
@@ -46,8 +47,8 @@ def arguments_of(
 ) -> list[Output] | None:
     """Return the chosen arguments; None if one holds anything but real numbers and arrays.
 
-    None also if a captured or global name leads to a list, a dict or an object of one: by that
-    name it is constant, and a region has no other name for it.
+    None also if another argument, or a captured or global name, leads to a list, a dict or an
+    object of one: by that name it is constant, and a region has no other name for it.
 
     Parameters
     ----------
@@ -57,7 +58,9 @@ def arguments_of(
     region = reading.site.region
     found: list[Output] = []
     positions = [k if isinstance(k, int) else site.parameters.index(k) for k in chosen]
-    if any(path[0] in positions for c in reading.captured for path in elsewhere(c.type)):
+    types = [*reading.types, *(c.type for c in reading.captured)]
+    pairs = ((k, path[0]) for k, t in enumerate(types) for path in elsewhere(t))
+    if any(k != first and (k in positions or first in positions) for k, first in pairs):
         return None
     for position in positions:
         if structures is not None and is_structure(reading.types[position]):
@@ -86,12 +89,10 @@ def is_structure(type_: Type) -> bool:
 def structured(reading: Reread, position: int) -> tuple[Output, Structure] | None:
     """Return the leaves of an argument, and a function that builds its gradient from theirs.
 
-    None where something in it stands in another argument or a global too, or is complex.
+    None where something is complex.
     """
     region = reading.site.region
-    types = [*reading.types, *(c.type for c in reading.captured)]
-    others = (path[0] != k for k, t in enumerate(types) for path in elsewhere(t))
-    if region.complexes or any(others):
+    if region.complexes:
         return None
     pairs = zip(region.inputs, reading.places, strict=False)  # others are made, last of all
     own = [(name, path) for name, path in pairs if path[0] == position]
@@ -144,6 +145,21 @@ def names_in(arguments: Iterable[Output]) -> list[str]:
 def parts_of_one(arguments: Iterable[Output]) -> list[list[str]]:
     """Return of each argument that has several parts their names."""
     return [names_in([argument]) for argument in arguments if argument.kind in KINDS]
+
+
+def are_captured(reading: Reread, arguments: Iterable[Output], inputs: Mapping[str, Any]) -> bool:
+    """Return whether an array of a chosen list, tuple, dict or object may be captured too.
+
+    By some names it is constant then: by which the general way knows.
+    """
+    if not reading.captured:
+        return False
+    first, pairs = len(reading.types), zip(inputs.items(), reading.places, strict=False)
+    captured = [a for (_, a), path in pairs if path[0] >= first and type(a) is ndarray]
+    parts = [inputs[name] for names in parts_of_one(arguments) for name in names]
+    return any(
+        type(a) is ndarray and np.may_share_memory(a, other) for a in parts for other in captured
+    )
 
 
 def are_apart(values: Iterable[Any]) -> bool:

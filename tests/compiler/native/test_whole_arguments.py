@@ -195,3 +195,36 @@ def test_a_list_that_is_captured_too_is_constant_by_that_name(ways):
         same(product, [0.0, np.zeros(3)])
         same(grad(f, 1, compile=way)(p, x), 4.0)
     assert ways == [False, False, False, False, True]
+
+
+def test_a_list_that_is_two_arguments_is_a_variable_by_one_name_each(ways):
+    def f(p, q):
+        return np.sum(p[0] * q[1]) + np.sum(p[1] * q[0])
+
+    p = [X.copy(), 2.0 * X]
+    for way in (True, False):
+        for argnum in (0, 1):
+            same(grad(f, argnum, compile=way)(p, p), [2.0 * X, X])
+        same(grad(f, (0, 1), compile=way)(p, p), ([2.0 * X, X], [2.0 * X, X]))
+    assert ways == [False, False, False]
+
+
+DEEP = [[X.copy()]]
+
+
+class Held:
+    def __init__(self, a):
+        self.a = a
+
+
+def by_a_long_way(p):
+    return np.sum((p.a if isinstance(p, Held) else p[0]) * DEEP[0][0])
+
+
+@pytest.mark.parametrize("make", [lambda a: [a], lambda a: (a, 1.0), Held])
+def test_arrays_that_are_captured_too_are_left_to_the_general_way(make, ways):
+    for a in (X.copy(), DEEP[0][0], X.copy()):
+        g, h = (grad(by_a_long_way, compile=way)(make(a)) for way in (True, False))
+        own, others = (t.a if hasattr(t, "a") else t[0] for t in (g, h))
+        same(own, others)
+    assert ways == [True, False, True]
