@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -133,6 +134,11 @@ def sequence(is_list: bool) -> Reader:
 
     def read(b: Builder, args: Sequence[Value], given: Given) -> Value:
         (x,) = args if len(args) == 1 else (None,)
+        if is_list and isinstance(x, Stack):
+            return replace(x, count="")
+        if is_list and isinstance(x, Cells):
+            ranks = None if x.ranks is None else b.kept(x.ranks)
+            return Cells(b.kept(x.as_array), x.type, ranks)
         if not isinstance(x, Tuple):
             raise Unfit(f"`tuple` or `list` of {said(*args)}: use a tuple or a list", b.place)
         return Tuple(x.items, is_list)

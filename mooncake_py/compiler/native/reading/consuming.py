@@ -36,6 +36,7 @@ from mooncake_py.compiler.native.reading.iterables import (
     names_of,
 )
 from mooncake_py.compiler.native.reading.lowering import BROKE, ended, lowered, own_breaks
+from mooncake_py.compiler.native.reading.mapped import as_generator
 from mooncake_py.compiler.native.reading.scope import Scope, bound_in
 from mooncake_py.compiler.native.reading.store import Slot, is_same
 from mooncake_py.compiler.native.reading.unrolling import UnrollingReader
@@ -217,6 +218,10 @@ class ConsumingReader(UnrollingReader):
                 return self.handed(node)
             case ast.GeneratorExp():
                 return self.generator_of(node)
+            case ast.Call():
+                lazy = as_generator(self, node, is_value=True)
+                if lazy is not None:
+                    return self.generator_of(lazy)
         return super().read_value(node)
 
     def generator_of(self, node: ast.GeneratorExp) -> Value:

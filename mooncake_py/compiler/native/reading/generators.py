@@ -37,9 +37,10 @@ from mooncake_py.compiler.native.reading.comparisons import joined
 from mooncake_py.compiler.native.reading.comprehensions import ComprehensionReader, Renamed
 from mooncake_py.compiler.native.reading.constants import UNKNOWN, python_of
 from mooncake_py.compiler.native.reading.iterables import Generated, Rows
+from mooncake_py.compiler.native.reading.mapped import as_generator
 from mooncake_py.compiler.native.reading.yields import loops_of
 from mooncake_py.overriding import override
-from mooncake_py.syntax.nodes import assign, constant, load, located, place_of, store
+from mooncake_py.syntax.nodes import assign, constant, load, located, place_of, replaced, store
 
 __all__ = ["GeneratorReader"]
 
@@ -49,6 +50,8 @@ class GeneratorReader(ComprehensionReader):
 
     @override
     def passed(self, node: ast.expr, f: Any) -> Value:
+        if f in AT_ONCE:
+            node = as_generator(self, node) or node
         if isinstance(node, ast.GeneratorExp):
             if f not in AT_ONCE:
                 return super().passed(node, f)
@@ -62,9 +65,16 @@ class GeneratorReader(ComprehensionReader):
     @override
     def call(self, node: ast.Call) -> Value:
         (only,) = node.args if len(node.args) == 1 and not node.keywords else (None,)
+        f = (
+            self.known_function(node.func)
+            if isinstance(only, ast.Call | ast.GeneratorExp)
+            else None
+        )
+        if isinstance(only, ast.Call) and f in (any, all, sum):
+            only = as_generator(self, only) or only
+            node = replaced(node, args=[only])
         if not isinstance(only, ast.GeneratorExp):
             return super().call(node)
-        f = self.known_function(node.func)
         with self.among_others():
             if f is any or f is all:
                 return self.truth_of(only, f is any)

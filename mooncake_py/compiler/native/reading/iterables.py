@@ -374,8 +374,8 @@ class IterableReader(LoopRule):
                 return self.length(inner)
             case Zipped(parts=(first, *others)):
                 n = self.length(first)
-                for other in others:  # otherwise one of them ends before, or `strict` raises
-                    self.b.check("eq", self.length(other), n)
+                for other in others:
+                    n = self.shorter(n, self.length(other), found.is_strict)
                 return n
             case Range(low=low, high=high, step=step) if abs(step) == 1:
                 return minus(high, low) if step > 0 else minus(low, high)
@@ -384,6 +384,16 @@ class IterableReader(LoopRule):
                 if count is not None:
                     return Const(count)
         raise Unfit("a range with a step together with other iterables", self.b.place)
+
+    def shorter(self, n: Expr, m: Expr, is_strict: bool) -> Expr:
+        """Return the shorter of two lengths; they must be one if it is not known which that is."""
+        if not is_strict and n != m:
+            if self.b.ranges.is_natural(minus(n, m)):
+                return m
+            if self.b.ranges.is_natural(minus(m, n)):
+                return n
+        self.b.check("eq", m, n)
+        return n
 
     def item_at(self, found: Iterable, at: Expr) -> Value:
         """Return an item, given how many come before it."""
