@@ -140,7 +140,6 @@ def like_an_object(x):
     )
 
 
-@programs(X)
 def like_what_says_nothing(x):
     plain = np.ones(2).view(Plain)
     y = np.full(3, x[0], like=plain), np.array(x, like=plain), np.full(3, x[1], like=x)
@@ -161,6 +160,12 @@ def test_classes_that_numpy_asks(program: Program) -> None:
     np.testing.assert_allclose(jvp(program.f, (X,), (dx,))[1], expected, rtol=1e-12, atol=1e-12)
 
 
+@pytest.mark.plain  # debug mode refuses arrays of classes of the program
+def test_a_template_that_says_nothing() -> None:
+    Program(like_what_says_nothing, (X,), {}).check()
+
+
+@pytest.mark.plain  # debug mode says that the plain call raises
 @pytest.mark.parametrize("like", [1, [1.0], Declining()], ids=["number", "list", "declining"])
 @pytest.mark.parametrize("make", [np.array, np.asarray, lambda v, like: np.full(3, v, like=like)])
 def test_what_cannot_be_a_template(make: Any, like: Any) -> None:

@@ -219,6 +219,8 @@ def check_cotangent(rule: Rule, position: int, c: Any, primal: Any, dy: Any) -> 
     """Raise if a cotangent does not fit its argument."""
     what = f"returned a cotangent for argument {position} that does not fit"
     fix = "return an array of the argument's shape and precision"
+    if rule.built_in and isinstance(c, ndarray) and c.dtype.kind == "O":
+        return  # numbers of a class of the program, such as fractions, which become floats
     if not is_numeric(c):
         raise broken(rule, what, "a number or an array of numbers", summary(c), fix)
     shape = primal.shape if isinstance(primal, Like) else np.shape(primal)
