@@ -22,9 +22,12 @@ class Generator:
     body : tuple of stmt
     is_own : bool
         Whether no others have these variables, as those of the function around an expression.
+    source : Value or None
+        Of ``iter(source)``.
     """
 
     name: str
     scope: Any
     body: tuple[ast.stmt, ...]
     is_own: bool
+    source: Any = None

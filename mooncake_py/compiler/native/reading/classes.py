@@ -158,8 +158,6 @@ class ClassReader(StatementReader):
             return records.changed(self, args, given)  # type: ignore[arg-type]
         if isinstance(f, str) and f in records.METHODS.values():
             return records.method_of_named(self, f, args, given)  # type: ignore[arg-type]
-        if f is iter and len(args) == 1:
-            return Partial(Known(iter), (args[0],))
         if f is NO_INIT and len(args) == 1 and not given:
             return Known(None)
         if f is functools.partial and args:

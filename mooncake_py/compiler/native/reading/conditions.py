@@ -18,6 +18,7 @@ from typing import Any
 
 from mooncake_py.compiler.native.building import narrow, operations
 from mooncake_py.compiler.native.building.builder import Builder
+from mooncake_py.compiler.native.building.generator import Generator
 from mooncake_py.compiler.native.building.in_words import said
 from mooncake_py.compiler.native.building.values import (
     Cells,
@@ -72,6 +73,10 @@ class ConditionReader:
 
     def number(self, node: ast.expr) -> Number:
         """Read an expression that must be a number."""
+        raise NotImplementedError
+
+    def source_of(self, generator: Generator) -> Value:
+        """Return x of a new ``iter(x)``, and generators as they are."""
         raise NotImplementedError
 
     def among_others(self) -> AbstractContextManager[None]:

@@ -38,17 +38,34 @@ from mooncake_py.compiler.native.reading.iterables import (
 from mooncake_py.compiler.native.reading.lowering import BROKE, ended, lowered, own_breaks
 from mooncake_py.compiler.native.reading.mapped import as_generator
 from mooncake_py.compiler.native.reading.scope import Scope, bound_in
-from mooncake_py.compiler.native.reading.store import Slot, is_same
-from mooncake_py.compiler.native.reading.unrolling import UnrollingReader
-from mooncake_py.compiler.native.reading.yields import Begun, Handed, handing, yields_in
+from mooncake_py.compiler.native.reading.stepping import SteppingReader, Steps
+from mooncake_py.compiler.native.reading.store import Slot
+from mooncake_py.compiler.native.reading.yields import (
+    Begun,
+    Handed,
+    Pulled,
+    handing,
+    yields_in,
+)
 from mooncake_py.compiler.native.regions.linear import ONE
 from mooncake_py.compiler.regions.ir import Const, Expr
 from mooncake_py.overriding import override
-from mooncake_py.syntax.nodes import Place, located, place_of
+from mooncake_py.syntax.nodes import (
+    Place,
+    assign,
+    constant,
+    load,
+    located,
+    place_of,
+    statement,
+    store,
+    when,
+)
 
 __all__ = ["ConsumingReader"]
 
-NEW, RUNS, ENDED, LEFT = (Known(state) for state in ("new", "runs", "ended", "left"))
+NEW, RUNS, STEPPED, ENDED, LEFT = map(Known, ("new", "runs", "stepped", "ended", "left"))
+CONSUMED = "a generator that is consumed twice, or that may have begun: make a new one"
 Taken = Callable[[Value], Expr]
 
 
@@ -76,7 +93,7 @@ class Consumer(NamedTuple):
     outer: Consumer | None
 
 
-class ConsumingReader(UnrollingReader):
+class ConsumingReader(SteppingReader):
     """Reads what generators yield.
 
     Attributes
@@ -85,13 +102,20 @@ class ConsumingReader(UnrollingReader):
         Of the generator that is being read.
     scopes : list of Scope
         Of the functions that are being read.
+    stepping : dict of str to Steps
+        By their names generators that have begun.
     """
 
     consumer: Consumer | None = None
+    stepping: dict[str, Steps]
     scopes: list[Scope]
 
     def made_generator(
-        self, scope: Scope, body: Sequence[ast.stmt], is_own: bool = True
+        self,
+        scope: Scope,
+        body: Sequence[ast.stmt],
+        is_own: bool = True,
+        source: Value | None = None,
     ) -> Generator:
         """Return a generator that has not begun.
 
@@ -99,10 +123,24 @@ class ConsumingReader(UnrollingReader):
         ----------
         is_own : bool
             Whether it has its variables for itself.
+        source : Value, optional
+            Of ``iter(source)``.
         """
-        found = Generator(self.b.fresh("y"), scope, tuple(body), is_own)
-        self.slots.bound(state_of(found), NEW)
+        found = Generator(self.b.fresh("y"), scope, tuple(body), is_own, source)
+        state = state_of(found)
+        self.slots.bound(state, NEW)
+        self.of_generators.add(state.owner)
+        if is_own and not scope.function.__code__.co_cellvars:
+            self.of_generators.add(scope.owner)
         return found
+
+    @override
+    def source_of(self, generator: Generator) -> Value:
+        state = state_of(generator)
+        if generator.source is None or self.slots.values.get(state) != NEW:
+            return generator
+        self.slots.bound(state, LEFT)
+        return generator.source
 
     def loop_over(self, node: ast.For, over: Generated) -> None:
         """Read ``for`` over a generator."""
@@ -116,8 +154,7 @@ class ConsumingReader(UnrollingReader):
             scope.env[flag] = Number(Const(False), "bool")
             scope.repeats += 1
             self.jumps.append(Unrolled(flag))
-            self.to_target(node.target, numbered(value))
-            self.read(node.body)
+            self.one_pass(node, numbered(value))
             self.jumps.pop()
             scope.repeats -= 1
             left = self.truth(scope.env[flag])
@@ -157,11 +194,11 @@ class ConsumingReader(UnrollingReader):
         now = self.slots.values.get(state)
         if now == ENDED:
             return
+        if now == STEPPED:
+            self.consume_rest(generator, take, body)
+            return
         if now != NEW:
-            raise Unfit(
-                "a generator that is consumed twice, or that may have begun: make a new one",
-                self.b.place,
-            )
+            raise Unfit(CONSUMED, self.b.place)
         self.slots.bound(state, RUNS)
         lefts: list[Expr] = []
 
@@ -177,24 +214,92 @@ class ConsumingReader(UnrollingReader):
         is_left = any(left != Const(False) for left in lefts)
         self.slots.bound(state, LEFT if is_left else ENDED)
 
+    # Step by step.
+
+    def advance(self, generator: Generator) -> Value | None:
+        """Read the next item that a generator yields, None if it has ended."""
+        state = state_of(generator)
+        now = self.slots.values.get(state)
+        if now == ENDED:
+            return None
+        if now == NEW:
+            self.stepping[generator.name] = self.begin(generator)
+        elif now != STEPPED:
+            raise Unfit(CONSUMED, self.b.place)
+        self.slots.bound(state, RUNS)
+        with self.elsewhere(generator.scope, [], self.b.loops, None):
+            found = self.step(self.stepping[generator.name])
+        self.slots.bound(state, ENDED if found is None else STEPPED)
+        return found
+
+    def consume_rest(self, generator: Generator, take: Taken, body: Sequence[ast.stmt]) -> None:
+        """Read a generator that has begun to its end, or until the consumer leaves it."""
+        for node in body:
+            self.bind_again([node])
+        while (value := self.advance(generator)) is not None:
+            left = take(value)
+            if left == Const(True):
+                return
+            if left != Const(False):
+                raise Unfit("a `break` under a test, of a generator that has begun", self.b.place)
+
+    def zipped_generators(self, parts: Sequence[Iterable], place: Place) -> Generated:
+        """Read ``zip`` of generators and of known items: each is asked in its turn."""
+        items = [p if isinstance(p, Generated) else iter(self.all_known(p)) for p in parts]
+        numberings = {id(p): self.numbering(p, place) for p in items if isinstance(p, Generated)}
+        more, item = self.b.fresh(".more"), self.b.fresh(".zipped")
+        pull = assign(store(more, place), located(Pulled(items, numberings, item), place), place)
+        end = when(load(more, place), [], [located(ast.Return(None), place)], place)
+        give = statement(located(ast.Yield(load(item, place)), place), place)
+        loop = located(ast.While(constant(True, place), [pull, end, give], []), place)
+        found = self.made_generator(self.scope, [loop], is_own=False)
+        self.scope.makes_functions = True
+        self.stepping[found.name] = self.begin(found)
+        self.slots.bound(state_of(found), STEPPED)
+        return Generated(found)
+
+    def all_known(self, over: Iterable) -> Sequence[Value]:
+        """Return items that are known one by one."""
+        items = self.known_items(over, as_items=True)
+        if items is None:
+            raise Unfit(
+                "`zip` of a generator and of a length that is known only when it runs", self.b.place
+            )
+        return items
+
+    def pulled(self, node: Pulled) -> Value:
+        """Read an item of each, which one variable stands for; return whether there are all."""
+        found: list[Value] = []
+        for part in node.parts:
+            if isinstance(part, Generated):
+                value = self.advance(part.generator)
+                value = None if value is None else node.numberings[id(part)](value)
+            else:
+                value = next(part, None)
+            if value is None:
+                return Known(False)
+            found.append(self.kept_apart(value))
+        self.slots.bound(self.scope.slot(node.name), Tuple(tuple(found)))
+        return Known(True)
+
     # Generator expressions.
 
     @override
     def iterated(self, node: ast.expr) -> Iterable:
         if not isinstance(node, Begun):
             return super().iterated(node)
-        if any(not is_same(self.slots.values.get(slot), v) for slot, v in node.seen.items()):
-            raise Unfit(
-                "a list or a dict that changes before a generator runs over it", self.b.place
-            )
+        self.require_unchanged(node.seen)
         return self.as_it_is(node.over)
 
     def begun_over(self, node: ast.expr) -> Begun:
         """Read what the outermost loop of a generator expression runs over."""
-        over = self.as_it_is(self.iterated(node))
-        owners = {f"{name}." for name in names_of(over)}
-        seen = {s: v for s, v in self.slots.values.items() if s.owner in owners}
-        return located(Begun(over, seen), place_of(node))
+        over = self.iterated(node)
+        return self.begun_with(over, place_of(node))
+
+    def begun_with(self, over: Iterable, place: Place) -> Begun:
+        """Return an expression for what a loop runs over, which has been read."""
+        over = self.as_it_is(over)
+        return located(Begun(over, self.held_by(names_of(over))), place)
 
     def as_it_is(self, over: Iterable) -> Iterable:
         """Return the iterable of a loop as it is now."""
@@ -216,6 +321,8 @@ class ConsumingReader(UnrollingReader):
         match node:
             case Handed():
                 return self.handed(node)
+            case Pulled():
+                return self.pulled(node)
             case ast.GeneratorExp():
                 return self.generator_of(node)
             case ast.Call():

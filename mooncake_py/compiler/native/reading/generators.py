@@ -37,10 +37,22 @@ from mooncake_py.compiler.native.reading.comparisons import joined
 from mooncake_py.compiler.native.reading.comprehensions import ComprehensionReader, Renamed
 from mooncake_py.compiler.native.reading.constants import UNKNOWN, python_of
 from mooncake_py.compiler.native.reading.iterables import Generated, Rows
+from mooncake_py.compiler.native.reading.lowering import BROKE
 from mooncake_py.compiler.native.reading.mapped import as_generator
 from mooncake_py.compiler.native.reading.yields import loops_of
+from mooncake_py.compiler.regions.ir import Const
 from mooncake_py.overriding import override
-from mooncake_py.syntax.nodes import assign, constant, load, located, place_of, replaced, store
+from mooncake_py.syntax.nodes import (
+    Place,
+    assign,
+    constant,
+    load,
+    located,
+    place_of,
+    replaced,
+    statement,
+    store,
+)
 
 __all__ = ["GeneratorReader"]
 
@@ -165,6 +177,10 @@ class GeneratorReader(ComprehensionReader):
             if f in (any, all, list):
                 return found
             args = [found, *args[1:]]
+        if f is next and args and not given:
+            return self.next_of(*args, node=node)
+        if f is iter and len(args) == 1 and not isinstance(args[0], Object):
+            return self.iterator_of(args[0], node)
         if f is functools.reduce and len(args) > 1 and not given:
             return self.reduced(*args, node=node)
         if f in CHOOSING and given:
@@ -173,6 +189,56 @@ class GeneratorReader(ComprehensionReader):
             items = self.all_of(self.made_iterable(args[0], node), node)
             return Tuple(self.in_order(items, given, node), is_list=True)
         return super().called(f, args, given, node)
+
+    def next_of(self, of: Value, *default: Value, node: ast.Call) -> Value:
+        """Read ``next(x)`` and ``next(x, default)``."""
+        if not isinstance(of, Generator) or len(default) > 1:
+            raise Unfit(f"`next` of {said(of)}: use a generator or iter(x)", place_of(node))
+        if not isinstance(node.args[0], ast.Name | ast.Attribute | ast.Subscript):
+            return self.first_of(of, default, place_of(node))  # nobody goes on with it
+        found = self.advance(of)
+        if found is not None:
+            return found
+        if not default:
+            raise Unfit("`next` of a generator that has ended, which raises", place_of(node))
+        return default[0]
+
+    def first_of(self, generator: Generator, default: Sequence[Value], place: Place) -> Value:
+        """Read the first item that a generator yields, as a loop that is left there."""
+        names = [self.b.fresh(f".{name}") for name in ("generator", "first", "item")]
+        over, first, item = names
+        met = self.b.fresh(BROKE)
+        self.slots.bound(self.scope.slot(over), generator)
+        self.scope.bindings[first] = 2
+        start = default[0] if default else Number(Const(0.0), "float")
+        body = [
+            assign(store(first, place), load(item, place), place),
+            assign(store(met, place), constant(True, place), place),
+            located(ast.Break(), place),
+        ]
+        loop = located(ast.For(store(item, place), load(over, place), body, []), place)
+        with self.elsewhere(self.scope, [], self.loops_outside, self.consumer):
+            self.b.place = place
+            self.bind(first, start)
+            self.read([assign(store(met, place), constant(False, place), place), loop])
+            is_met = self.truth(self.scope.env[met])
+            if is_met == Const(False) and not default:
+                raise Unfit("`next` of a generator that has ended, which raises", place)
+            if not default:
+                self.b.require(is_met)
+            return self.held(self.scope.slot(first))
+
+    def iterator_of(self, value: Value, node: ast.Call) -> Value:
+        """Read ``iter(x)``, which loops and `next` go on with."""
+        if isinstance(value, Generator):
+            return value
+        place, name = place_of(node), self.b.fresh(".item")
+        begun = self.begun_with(self.made_iterable(value, node), place)
+        give = statement(located(ast.Yield(load(name, place)), place), place)
+        loop = located(ast.For(store(name, place), begun, [give], []), place)
+        self.scope.makes_functions = True
+        self.of_generators.add(self.scope.slot(name).own)
+        return self.made_generator(self.scope, [loop], is_own=False, source=value)
 
     def reduced(self, f: Value, over: Value, *start: Value, node: ast.Call) -> Value:
         """Read ``functools.reduce`` of what is known."""

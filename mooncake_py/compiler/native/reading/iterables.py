@@ -40,7 +40,7 @@ from mooncake_py.compiler.native.regions.linear import ONE, ZERO, minus, plus, t
 from mooncake_py.compiler.native.regions.region import INT
 from mooncake_py.compiler.regions.ir import Const, Expr
 from mooncake_py.jitted import is_prange
-from mooncake_py.syntax.nodes import place_of
+from mooncake_py.syntax.nodes import Place, place_of
 
 __all__ = [
     "Enumerated", "Generated", "Items", "Iterable", "IterableReader", "Range", "Reversed", "Rows",
@@ -224,9 +224,15 @@ class IterableReader(LoopRule):
             raise Unfit("`zip` with options", place_of(call))
         parts = tuple(map(self.iterated, call.args))
         if any(isinstance(part, Generated) for part in parts):
-            raise Unfit("`zip` of a generator: use a list of its items", place_of(call))
+            if any(k.value.value for k in call.keywords):  # type: ignore[attr-defined]
+                raise Unfit("`zip` of a generator with `strict`", place_of(call))
+            return self.zipped_generators(parts, place_of(call))
         is_strict = any(bool(k.value.value) for k in call.keywords)  # type: ignore[attr-defined]
         return Zipped(parts, is_strict) if parts else Items(())
+
+    def zipped_generators(self, parts: Sequence[Iterable], place: Place) -> Iterable:
+        """Read ``zip`` of parts some of which are generators."""
+        raise NotImplementedError
 
     def enumerated(self, call: ast.Call) -> Iterable:
         """Read ``enumerate(x, start)``."""

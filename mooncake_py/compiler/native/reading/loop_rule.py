@@ -164,12 +164,12 @@ class LoopRule(LastingReader):
         is_named = (
             isinstance(value, Number) and isinstance(value.e, Name) and value.e.name == slot.own
         )
-        is_array = isinstance(value, Array) and slot.is_variable
-        is_lasting = is_array and value.base == self.lasting_base(slot)
+        array = value if isinstance(value, Array) and slot.is_variable else None
+        is_lasting = array is not None and array.base == self.lasting_base(slot)
         if always and (is_named or is_lasting) and runs is not None:
             self.slots.maybe[slot] = runs, *tests
         else:
-            if always and is_array and runs is not None:
+            if always and array is not None and runs is not None:
                 self.lost.add(slot)
             self.slots.values.pop(slot, None)
 

@@ -22,7 +22,6 @@ from mooncake_py.compiler.native.building.values import (
     Known,
     Number,
     Object,
-    Partial,
     Tuple,
     Unfit,
     Value,
@@ -268,10 +267,8 @@ def is_within(r: ExpressionReader, x: Value, o: Value) -> Expr:
 def iterated(r: ExpressionReader, o: Value) -> Value:
     """Return the iterable of a loop over an object whose `__iter__` returns ``iter(x)``."""
     found = required(r, o, "__iter__")
-    if isinstance(found, Partial) and found.function == Known(iter):
-        return found.args[0]
     if isinstance(found, Generator):
-        return found
+        return r.source_of(found)
     raise Unfit(
         f"a loop over {said(o)}, whose __iter__ returns other than `iter(x)` or a generator",
         r.b.place,

@@ -184,6 +184,8 @@ class FunctionReader(ResultReader):
         self.known_as: dict[tuple[Callee | int, str, bool], Value] = {}
         self.scopes: list[Scope] = []
         self.entered = Counter()
+        self.stepping = {}
+        self.of_generators = set()
         self.recursive = 0
 
     def whole(self, f: FunctionType, types: Sequence[Type], given: Any = None) -> Reading:

@@ -33,7 +33,7 @@ from mooncake_py.syntax.nodes import (
     when,
 )
 
-__all__ = ["Begun", "Handed", "handing", "loops_of", "opened", "yields_in"]
+__all__ = ["Begun", "Handed", "Pulled", "handing", "loops_of", "opened", "yields_in"]
 
 WITHIN = ast.FunctionDef | ast.Lambda | ast.GeneratorExp
 
@@ -75,6 +75,25 @@ class Begun(ast.expr):
     def __init__(self, over: Any, seen: Any) -> None:
         super().__init__()
         self.over, self.seen = over, seen
+
+
+class Pulled(ast.expr):
+    """Whether each of several iterators has one more item, and these as one variable.
+
+    Attributes
+    ----------
+    parts : list of (Generated or iterator of Value)
+    numberings : dict of int to callable
+        By the ids of those that are generators what numbers their items.
+    name : str
+        Of the variable.
+    """
+
+    _fields = ()
+
+    def __init__(self, parts: Any, numberings: Any, name: str) -> None:
+        super().__init__()
+        self.parts, self.numberings, self.name = parts, numberings, name
 
 
 def opened(body: Sequence[ast.stmt]) -> list[ast.stmt]:

@@ -146,6 +146,47 @@ def all_of_them(x, a):
     return np.sum(squares) + any(v > 0.3 for v in sums(x, a)) * a
 
 
+def squares(a):
+    k, t = 0, 1.0
+    while True:
+        yield t
+        k += 1
+        t = t * a + k
+
+
+def step_by_step(x, a):
+    values = squares(a)
+    first = next(values)
+    x[0] += next(values) * first
+    s = 0.0
+    for k, v in enumerate(values):
+        s += v * x[k]
+        if k == 2:
+            break
+    rest = iter([x[3], a])
+    s += next(rest) * next(values) + sum(rest) + next(rest, 2.0)
+    return s * a
+
+
+def zipped(x, a):
+    def halves(values):
+        for v in values:
+            if v is None:
+                return
+            x[0] *= a
+            yield v / 2
+
+    s = 0.0
+    for v, w, (k, t) in zip(halves((x[1], a, x[3], None, a)), x, enumerate(squares(a))):  # noqa: B905
+        s = s * x[0] + v * w + t * k
+    return s + sum(p * q for p, q in zip(squares(a), (a, x[1])))  # noqa: B905
+
+
+def first_of_many(x, a):
+    s = next(v for v in x if v > 0.0) + next((v for v in x if v > 9.0), a)
+    return s + next(t for t in sums(x, a) if t > 0.2) * a + next(iter((a, s)))
+
+
 def reduced(x, a):
     turns = [np.array([[np.cos(t), -np.sin(t)], [np.sin(t), np.cos(t)]]) for t in (x[0], x[1], a)]
     corner = np.array([x[2], a])
@@ -155,8 +196,8 @@ def reduced(x, a):
 
 
 FUNCTIONS = [
-    reduced, left_early, left_by_a_return, written_by_both, of_arrays, recursive, through_another,
-    consumed_once, of_methods, all_of_them,
+    step_by_step, zipped, first_of_many, reduced, left_early, left_by_a_return, written_by_both,
+    of_arrays, recursive, through_another, consumed_once, of_methods, all_of_them,
 ]  # fmt: skip
 
 
@@ -180,6 +221,13 @@ def gone_on_with(x, a):
         if v > a:
             break
     return sum(list(values))
+
+
+def under_a_test(x, a):
+    values = iter((a, x[0]))
+    if a > x[0]:
+        next(values)
+    return next(values)
 
 
 def sent(x, a):
@@ -213,7 +261,8 @@ def closed(x, a):
 
 REFUSED = [
     (twice_in_a_loop, "another type in a loop"), (gone_on_with, "consumed twice"),
-    (sent, "yield"), (changed_meanwhile, "changes before"), (closed, "finally"),
+    (under_a_test, "consumed twice"), (sent, "yield"), (changed_meanwhile, "changes before"),
+    (closed, "finally"),
 ]  # fmt: skip
 
 
