@@ -307,7 +307,7 @@ class CallReader(ExpressionReader):
             self.nested, self.picks = depth, picks
             return found
         count, start = len(self.b.arrays), len(self.b.block)
-        before, place = self.seen_by_others(), self.b.place
+        before, place = self.slots.apart_from(self.of_generators), self.b.place
         self.nested, self.exclusive, picks, self.picks = 0, 0, self.picks, False
         found = run()
         self.nested, self.exclusive, self.picks = depth, exclusive, picks
@@ -319,13 +319,6 @@ class CallReader(ExpressionReader):
                 self.findings.written.add(place)
                 raise Again
         return found
-
-    def seen_by_others(self) -> dict[Slot, Value]:
-        """Return what slots stand for; those of generators nothing else reads."""
-        own, values = self.of_generators, self.slots.values
-        if not own:
-            return dict(values)
-        return {s: v for s, v in values.items() if s.owner not in own and s.own not in own}
 
     def writes(self, made: tuple[Statement, ...], before: Mapping[Slot, Value], count: int) -> bool:
         """Return whether statements bind or write what was there before them.

@@ -105,6 +105,12 @@ class Store:
         """Return the present values of slots."""
         return Snapshot(dict(self.values), dict(self.maybe), frozenset(self.shared))
 
+    def apart_from(self, own: set[str]) -> dict[Slot, Value]:
+        """Return the values of slots, except those of some owners and with some names."""
+        if not own:
+            return dict(self.values)
+        return {s: v for s, v in self.values.items() if s.owner not in own and s.own not in own}
+
     def restore(self, snapshot: Snapshot) -> None:
         """Let slots stand for what they did at another point."""
         for own, theirs in ((self.values, snapshot.values), (self.maybe, snapshot.maybe)):
