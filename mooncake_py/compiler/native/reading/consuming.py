@@ -35,7 +35,13 @@ from mooncake_py.compiler.native.reading.iterables import (
     Zipped,
     names_of,
 )
-from mooncake_py.compiler.native.reading.lowering import BROKE, ended, lowered, own_breaks
+from mooncake_py.compiler.native.reading.lowering import (
+    BROKE,
+    ended,
+    is_flag,
+    lowered,
+    own_breaks,
+)
 from mooncake_py.compiler.native.reading.mapped import as_generator
 from mooncake_py.compiler.native.reading.scope import Scope, bound_in
 from mooncake_py.compiler.native.reading.stepping import SteppingReader, Steps
@@ -187,7 +193,7 @@ class ConsumingReader(SteppingReader):
         return numbered
 
     def consume(
-        self, generator: Generator, take: Taken, body: Sequence[ast.stmt], may_leave: bool
+        self, generator: Generator, take: Taken, consuming: Sequence[ast.stmt], may_leave: bool
     ) -> None:
         """Read a generator to its end, or until the consumer leaves it."""
         state = state_of(generator)
@@ -195,7 +201,7 @@ class ConsumingReader(SteppingReader):
         if now == ENDED:
             return
         if now == STEPPED:
-            self.consume_rest(generator, take, body)
+            self.consume_rest(generator, take, consuming)
             return
         if now != NEW:
             raise Unfit(CONSUMED, self.b.place)
@@ -206,9 +212,14 @@ class ConsumingReader(SteppingReader):
             lefts.append(take(value))
             return lefts[-1]
 
-        consumer = Consumer(self.scope, body, taken, self.jumps, self.loops_outside, self.consumer)
+        consumer = Consumer(
+            self.scope, consuming, taken, self.jumps, self.loops_outside, self.consumer
+        )
         with self.elsewhere(generator.scope, [], self.b.loops, consumer):
-            self.read(lowered(ended(handing([*generator.body], may_leave))))
+            body = lowered(ended(handing([*generator.body], may_leave)))
+            if not generator.is_own:
+                rename_flags(body, f".{generator.name}")
+            self.read(body)
             if generator.is_own and not generator.scope.makes_functions:
                 self.slots.drop(generator.scope.owner)
         is_left = any(left != Const(False) for left in lefts)
@@ -383,6 +394,14 @@ class ConsumingReader(SteppingReader):
     def bind_again(self, body: Sequence[ast.stmt]) -> None:
         for scope, within in self.bodies(body):
             scope.bindings.update(bound_in([*within]))
+
+
+def rename_flags(body: Sequence[ast.stmt], suffix: str) -> None:
+    """Let a generator expression have flags of its own in the function around it."""
+    for node in body:
+        for part in ast.walk(node):
+            if isinstance(part, ast.Name) and is_flag(part.id):
+                part.id += suffix
 
 
 def state_of(generator: Generator) -> Slot:

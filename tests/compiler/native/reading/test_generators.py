@@ -72,6 +72,20 @@ def left_by_a_return(x, a):
     return first(sums(x, a)) + first(t * t for t in x) + first(v for v in (a, 2.0))
 
 
+def left_in_two_ways(x, a):
+    def run(y):
+        for v in (t * a for t in y):
+            if v > 0.5:
+                break
+            if v < -1.0:
+                return v
+        else:
+            return a * a
+        return v * v
+
+    return run(x) + run(x[:2]) * 2.0 + run(x - 2.0) * 3.0
+
+
 def written_by_both(x, a):
     def scaled(n):
         for i in range(n):
@@ -196,8 +210,8 @@ def reduced(x, a):
 
 
 FUNCTIONS = [
-    step_by_step, zipped, first_of_many, reduced, left_early, left_by_a_return, written_by_both,
-    of_arrays, recursive, through_another, consumed_once, of_methods, all_of_them,
+    step_by_step, zipped, first_of_many, reduced, left_early, left_by_a_return, left_in_two_ways,
+    written_by_both, of_arrays, recursive, through_another, consumed_once, of_methods, all_of_them,
 ]  # fmt: skip
 
 

@@ -12,6 +12,7 @@ from numpy.testing import assert_allclose
 from mooncake_py import hvp, jvp, value_and_grad
 from mooncake_py.compiler.native.building.types import type_of
 from mooncake_py.compiler.native.building.values import Unfit
+from mooncake_py.compiler.native.reading import unrolling
 from mooncake_py.compiler.native.reading.reader import read_function
 from tests.compiler.native.agreeing import require_compiled
 
@@ -194,7 +195,8 @@ def by_numbers(x):
     [(many, "statements in all"), (by_numbers, "known only when it runs")],
     ids=["many", "by_numbers"],
 )
-def test_refused_with_a_reason(f, why) -> None:
+def test_refused_with_a_reason(f, why, monkeypatch) -> None:
+    monkeypatch.setattr(unrolling, "MOST_STATEMENTS", 100)
     with pytest.raises(Unfit, match=why):
         read_function(f, [type_of(X)])
 
