@@ -6,7 +6,7 @@ import ast
 from collections.abc import Sequence
 from typing import Any
 
-__all__ = ["has_jump", "names_bound"]
+__all__ = ["has_jump", "is_read_freely", "names_bound"]
 
 
 def names_bound(body: Sequence[ast.stmt]) -> set[str]:
@@ -29,3 +29,12 @@ def has_jump(body: Sequence[ast.stmt], kinds: Any) -> bool:
         ):
             return True
     return False
+
+
+def is_read_freely(node: ast.expr) -> bool:
+    """Return True for an expression that may be read twice."""
+    if isinstance(node, ast.Subscript):
+        return is_read_freely(node.value) and isinstance(node.slice, ast.Constant | ast.Name)
+    return isinstance(node, ast.Name) or (
+        isinstance(node, ast.Attribute) and is_read_freely(node.value)
+    )

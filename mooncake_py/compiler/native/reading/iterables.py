@@ -33,6 +33,7 @@ from mooncake_py.compiler.native.building.values import (
     Value,
 )
 from mooncake_py.compiler.native.reading import dicts, lists, own_operators, stacks
+from mooncake_py.compiler.native.reading.bodies import is_read_freely
 from mooncake_py.compiler.native.reading.constants import UNKNOWN, python_of, value_of
 from mooncake_py.compiler.native.reading.loop_rule import LoopRule
 from mooncake_py.compiler.native.reading.merging import bases_in
@@ -435,15 +436,6 @@ ITERATORS: dict[Any, Callable[[IterableReader, ast.Call], Iterable]] = {
 def is_hashed(f: Any) -> bool:
     """Return True for a function or a class of C, which can be looked up in a table."""
     return type(f) is type or type(f) is type(len)
-
-
-def is_read_freely(node: ast.expr) -> bool:
-    """Return True for an expression that may be read twice."""
-    if isinstance(node, ast.Subscript):
-        return is_read_freely(node.value) and isinstance(node.slice, ast.Constant | ast.Name)
-    return isinstance(node, ast.Name) or (
-        isinstance(node, ast.Attribute) and is_read_freely(node.value)
-    )
 
 
 def known_count(found: Iterable, as_items: bool) -> int | None:
