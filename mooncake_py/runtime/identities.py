@@ -131,11 +131,13 @@ def identity_of(o: Any) -> int:
 
 def given(ctx: Mode, o: Any) -> Any:
     """Return the tuple, or similar value, that one with active numbers was made of."""
-    for each in (ctx, *ctx.outers):
-        entry = each.lifted.get(id(o))
-        if entry is not None:
-            o = entry[1]
-    return o
+    contexts = (ctx, *ctx.outers)
+    while True:  # one call may lift what another has lifted
+        found = (each.lifted.get(id(o)) for each in contexts)
+        entry = next((entry for entry in found if entry is not None), None)
+        if entry is None:
+            return o
+        o = entry[1]
 
 
 def are_same(a: Any, b: Any) -> bool:

@@ -335,6 +335,8 @@ def test_numbers_of_a_tuple_that_is_there_twice_are_values_in_each_place(
     np.testing.assert_allclose(jvp(f, (o,), (t,)), (value, slope))
     h = hvp(f, (o,), t)
     assert (h[0][0], h[1][0]) == (3.0, 6.0 + 3.0)
+    (y, _), (dy, _) = jvp(value_and_grad(f), (o,), (t,))
+    np.testing.assert_allclose((y, dy), (value, slope))
 
 
 DEFAULT = (1.0, 2.0)

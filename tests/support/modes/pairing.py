@@ -41,7 +41,7 @@ def leaves(t: Any, g: Any, seen: set[int] | None = None) -> Iterator[tuple[Any, 
     if is_number(t):
         yield t, g
         return
-    if not isinstance(t, tuple):
+    if not (isinstance(t, tuple) or isinstance(g, tuple)):  # which are values in each place
         if id(t) in seen:
             return
         seen.add(id(t))
