@@ -21,7 +21,7 @@ from mooncake_py.compiler.native.machine.single import alone
 from mooncake_py.compiler.native.machine.slow_entry import SlowEntry
 from mooncake_py.compiler.native.machine.symbols import addresses
 from mooncake_py.compiler.native.machine.trial import require_right, text_of_trial
-from mooncake_py.compiler.native.regions.refused import NoCompiler
+from mooncake_py.compiler.native.regions.refused import CannotCompile, NoCompiler
 from mooncake_py.diagnostics.waiting import stage
 
 __all__ = ["Printed", "built", "hasten"]
@@ -29,6 +29,8 @@ __all__ = ["Printed", "built", "hasten"]
 FORWARD = "forward"
 LONG = 3000
 """Lines of a text that takes a good part of a second, and more."""
+MOST = 120_000
+"""Lines of a text that is compiled: longer ones take minutes."""
 QUICKER = 0.3
 """Of the time of the best level takes the quick one."""
 Owner = Descriptor | SlowEntry
@@ -136,6 +138,8 @@ def require_compiler() -> None:
 def in_a_thread(text: str, level: Level) -> objects.Object:
     """Return the code of a text; where that takes long an interrupt need not wait for it."""
     lines = text.count("\n")
+    if lines > MOST:
+        raise CannotCompile(f"its text has {lines:,} lines of LLVM, more than {MOST:,}")
     stage(f"{lines:,} lines of LLVM", expected_seconds(lines, level))
     if lines < LONG or threading.current_thread() is not threading.main_thread():
         return object_code(text, level)

@@ -86,6 +86,13 @@ def test_declared_names_are_found() -> None:
     assert set(names) == {"mc_malloc", "mc_free", "tan"}
 
 
+def test_texts_that_would_take_minutes_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    built(scaled())
+    monkeypatch.setattr(machine_built, "MOST", 10)
+    with pytest.raises(CannotCompile, match="lines of LLVM, more than 10"):
+        built(SimpleNamespace(**{**vars(scaled()), "text": scaled().text + "\n"}))  # not kept yet
+
+
 def test_levels_give_the_same() -> None:
     x = np.linspace(0.0, 1.0, 37)
     found = [built(scaled(), level)["reverse"](x, 0.7)[0] for level in (QUICK, BEST)]
