@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import gc
 import itertools
+import math
 from collections.abc import Callable, Generator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from mooncake_py.compiler.sites import choice
+from mooncake_py.compiler.sites import choice, spending
 from mooncake_py.runtime import compilation
 from mooncake_py.runtime.compilation import is_installed
 from tests.support.short_loops import short_loops_are_tried
@@ -32,6 +33,8 @@ def without_compiler(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let ``compile=True`` run as without if there is no compiler: tests check other modes too."""
     asked.clear()
     monkeypatch.setattr(choice, "FIRST", 10**9)  # no test but its own goes by the clock
+    for limit in ("LOOPS", "OTHERS"):
+        monkeypatch.setattr(spending, limit, spending.Limit(math.inf, 1.0))
     if not is_installed():
         monkeypatch.setattr(compilation, "can_compile", cannot_compile)
 

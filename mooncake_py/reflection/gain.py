@@ -11,6 +11,7 @@ from time import perf_counter
 from types import FunctionType
 from typing import Any
 
+from mooncake_py.compiler.sites.spending import spending
 from mooncake_py.errors import MooncakeError
 from mooncake_py.reflection.profile import LineProfile, ProfileContext, once
 from mooncake_py.runtime.compilation import PLAINLY, using
@@ -26,6 +27,7 @@ ADVICE = ("write ", "pass ", "use ", "call ", "instead", "assign ", "make ")
 """Words in reasons that tell what to write."""
 
 
+@spending.unlimited()
 def gain_lines(
     f: Callable[..., Any], args: Any, kwargs: Any, called: list[FunctionType]
 ) -> list[str]:

@@ -19,6 +19,7 @@ import numpy as np
 from numpy import ndarray
 
 from mooncake_py.boundary.outputs import scalar_value
+from mooncake_py.compiler.sites.spending import spending
 from mooncake_py.diagnostics.places import is_library, is_rewritten, place_at
 from mooncake_py.overriding import override
 from mooncake_py.reflection.advice import advice_on
@@ -131,6 +132,7 @@ def figures(costs: LineProfile | GradientProfile) -> tuple[str, str, str, str]:
     )
 
 
+@spending.unlimited()
 def profile(f: Callable[..., Any], args: Any, kwargs: Any) -> GradientProfile:
     """Measure a gradient with respect to all arguments, and restore everything."""
     once(f, args, kwargs, ProfileContext())  # derives what is called, makes the fused forms

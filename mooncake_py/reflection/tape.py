@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
+from mooncake_py.compiler.sites.spending import spending
 from mooncake_py.diagnostics.places import definition_of, place_at
 from mooncake_py.errors import Location
 from mooncake_py.reflection.advice import advice_on
@@ -152,6 +153,7 @@ def record_tape(f: Callable[..., Any], args: Any, kwargs: Any) -> TapeRecord:
     return tape_and_functions(f, args, kwargs)[0]
 
 
+@spending.unlimited()
 def tape_and_functions(
     f: Callable[..., Any], args: Any, kwargs: Any
 ) -> tuple[TapeRecord, list[FunctionType]]:

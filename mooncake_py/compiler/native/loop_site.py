@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import weakref
 from collections.abc import Sequence
 from types import CodeType, FunctionType
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -20,6 +21,7 @@ from mooncake_py.compiler.native.building.types import (
     type_of,
     unserved,
 )
+from mooncake_py.compiler.native.building.values import Unfit
 from mooncake_py.compiler.native.effort import Effort, PrintedEffort
 from mooncake_py.compiler.native.form import NUMPY, Compiler
 from mooncake_py.compiler.native.machine.background import is_busy
@@ -27,13 +29,16 @@ from mooncake_py.compiler.native.reading.loop_names import Loop
 from mooncake_py.compiler.native.reading.loop_reader import read_loop
 from mooncake_py.compiler.native.reading.outputs import names_in
 from mooncake_py.compiler.native.reading.reader import Reading
+from mooncake_py.compiler.native.reading.stops import require_hope
+from mooncake_py.compiler.native.refusals import Refusal
 from mooncake_py.compiler.native.region_site import RegionSite
 from mooncake_py.compiler.native.regions.refused import NotYet
 from mooncake_py.compiler.native.reread import Found, Reread
-from mooncake_py.compiler.native.site import FunctionSite, Refusal, Site, known_site
+from mooncake_py.compiler.native.site import FunctionSite, Site, known_site
 from mooncake_py.compiler.sites import pace
 from mooncake_py.compiler.sites.elsewhere import Elsewhere
 from mooncake_py.compiler.sites.pace import PLAINLY, TIMED, TIMED_PLAINLY, Pace
+from mooncake_py.compiler.sites.spending import spending
 from mooncake_py.compiler.sites.trials import Trials, is_repeated
 from mooncake_py.errors import file_and_line
 from mooncake_py.overriding import override
@@ -87,6 +92,7 @@ class LoopSite(Site):
         name = f"{code.co_qualname}, loop at line {line}"
         super().__init__(name, f"{name} ({file_and_line(code.co_filename, line)})", compiler)
         self.loop = loop
+        self.within = weakref.ref(code)
         self.begun: tuple[Pace, float] | None = None  # a run as it is written, which is timed
         self.efforts: dict[int, Effort] = {}  # by the id of the region's site
         for shared in sorted(loop.shared):
@@ -114,14 +120,18 @@ class LoopSite(Site):
         self.begun = None
         if way == PLAINLY:
             return Elsewhere
-        begin = pace.clock()
+        begin, made = pace.clock(), spending.making
         if way == TIMED_PLAINLY:
             self.begun = own, begin
+            return Elsewhere
+        if not self.readings and not self.postponed.may_begin(ctx):
             return Elsewhere
         try:
             result = self.run_whole(ctx, values, sys._getframe(1).f_globals)
         except NotYet:
             return Elsewhere
+        finally:
+            spending.took(made)
         seconds = pace.clock() - begin
         if result is Elsewhere:
             own.missed(seconds)
@@ -155,7 +165,7 @@ class LoopSite(Site):
             )
         types = self.types_of(values)
         given = [v for v, t in zip(values, types, strict=True) if type(t) is not Unpassed]
-        result = self.reading(f, types, given)
+        result = self.reading(f, types, given, ctx)
         if result is None:
             return Elsewhere
         reading, inputs = result
@@ -215,7 +225,15 @@ class LoopSite(Site):
         named = dict(zip(self.loop.given, types, strict=True))
         served = {name: t for name, t in named.items() if not isinstance(t, Unpassed)}
         unserved = {name: t.what for name, t in named.items() if isinstance(t, Unpassed) and t.what}
-        return read_loop(f, self.loop, served, unserved, met)
+        within = self.within()
+        if within is not None:
+            require_hope(within, self.loop.node)
+        try:
+            return read_loop(f, self.loop, served, unserved, met)
+        except Unfit as error:
+            if error.within is self.code:
+                error.within = within
+            raise
 
 
 class PrintedLoopSite(LoopSite):
@@ -242,7 +260,11 @@ class PrintedLoopSite(LoopSite):
 
     @override
     def reading(
-        self, f: FunctionType, types: tuple[Type, ...], given: Sequence[Any]
+        self,
+        f: FunctionType,
+        types: tuple[Type, ...],
+        given: Sequence[Any],
+        ctx: Mode | None = None,
     ) -> Found | None:
         found = super().reading(f, types, given)
         if found is not None:

@@ -6,7 +6,7 @@ import weakref
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from types import CodeType, FunctionType
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from mooncake_py.compiler.native.beside import Beside
 from mooncake_py.compiler.native.building.looked import found_at
@@ -27,10 +27,13 @@ from mooncake_py.compiler.native.giving_back import given_back
 from mooncake_py.compiler.native.machine import notes
 from mooncake_py.compiler.native.machine.background import is_busy
 from mooncake_py.compiler.native.outcome import COMPILED, NOT_COMPILED, Outcome
+from mooncake_py.compiler.native.postponed import Postponed
 from mooncake_py.compiler.native.reading.loop_names import has_loops
 from mooncake_py.compiler.native.reading.objects import put_at
 from mooncake_py.compiler.native.reading.parameters import parameters_of
 from mooncake_py.compiler.native.reading.reader import Reading, read_function
+from mooncake_py.compiler.native.reading.stops import note_read, note_stop
+from mooncake_py.compiler.native.refusals import OTHERWISE, Refusal, Refusals
 from mooncake_py.compiler.native.regions.refused import NotYet
 from mooncake_py.compiler.native.reread import Found, Reread
 from mooncake_py.compiler.native.tasks import Tasks, warn_of
@@ -39,6 +42,7 @@ from mooncake_py.compiler.sites import pace
 from mooncake_py.compiler.sites.elsewhere import Elsewhere, InParts
 from mooncake_py.compiler.sites.items import put_into
 from mooncake_py.compiler.sites.pace import PLAINLY, TIMED, TIMED_PLAINLY, Pace, Paces
+from mooncake_py.compiler.sites.spending import spending
 from mooncake_py.compiler.sites.trials import is_repeated
 from mooncake_py.errors import file_and_line
 from mooncake_py.jitted import python_function
@@ -52,7 +56,7 @@ from mooncake_py.syntax.nodes import Place
 if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Mode
 
-__all__ = ["Refusal", "Site", "call", "known_site", "report"]
+__all__ = ["Site", "call", "known_site", "report"]
 
 MOST = 16  # types of arguments for which a function is read
 RECENT = 4  # readings that are asked first
@@ -121,17 +125,6 @@ def site_of(f: FunctionType, compiler: Compiler | None = None) -> FunctionSite |
     return site
 
 
-class Refusal(NamedTuple):
-    """Why a function cannot be compiled, and where that stands; errors would keep their frames."""
-
-    why: str
-    place: Place | None
-
-
-OTHERWISE = Refusal("", None)
-"""Of what is read in another way."""
-
-
 class Site:
     """A function or loop that is tried as one region, for values of each types.
 
@@ -144,8 +137,9 @@ class Site:
 
     Attributes
     ----------
-    refused : dict of types to Refusal
+    refused : Refusals
         Why it could not be read.
+    postponed : Postponed
     """
 
     def __init__(self, name: str, where: str, compiler: Compiler | None = None) -> None:
@@ -153,7 +147,8 @@ class Site:
         self.compiler = compiler
         self.where = where
         self.readings: dict[tuple[Type, ...], list[Reread]] = {}
-        self.refused: dict[tuple[Type, ...], Refusal] = {}
+        self.refused = Refusals()
+        self.postponed = Postponed(has_loops=True)
         self.tasks: Tasks[Reread | None] = Tasks(where)
         self.alike: Counter[tuple[Any, ...]] = Counter()
         self.recent: list[Reread] = []  # the last one first
@@ -202,7 +197,11 @@ class Site:
         return ()
 
     def reading(
-        self, f: FunctionType, types: tuple[Type, ...], given: Sequence[Any]
+        self,
+        f: FunctionType,
+        types: tuple[Type, ...],
+        given: Sequence[Any],
+        ctx: Mode | None = None,
     ) -> Found | None:
         """Return the reading for values of these types, None if it cannot be compiled.
 
@@ -212,7 +211,7 @@ class Site:
             If nobody waits for it to be read.
         """
         found = self.known(f, types, given)
-        if found is not None or not self.may_be_read(types):
+        if found is not None or not self.may_be_read(types) or not self.postponed.may_go_on(ctx):
             return found
         if self.compiler is not None:  # which takes no longer than to wait for it
             self.read_now(f, types, given)
@@ -236,7 +235,8 @@ class Site:
         """Return True if the function is to be read for these types, again perhaps."""
         try:
             return (
-                types not in self.refused
+                not self.is_hopeless()
+                and types not in self.refused
                 and self.alike[tuple(map(by_code, types))] < ALIKE
                 and not self.is_full()
             )
@@ -259,7 +259,9 @@ class Site:
                 reading = self.read(f, types, met_in(given), given)
                 found = Reread(reading, types, self.name, self.compiler)
         except Unfit as error:
-            self.refused[types] = Refusal(error.why, error.place)
+            if error.within is not None:
+                note_stop(error.within, error)
+            self.refused.add(types, Refusal(error.why, error.place))
             if key and pace.clock() - begin > NOTED:
                 notes.note(key, self.refused[types])
             return None
@@ -269,6 +271,7 @@ class Site:
                 warn_of(self.name, repr(error))
             return None
         self.alike[tuple(map(by_code, types))] += 1
+        note_read([callee.code() for callee in found.callees.every])
         self.readings.setdefault(types, []).append(found)
         return found
 
@@ -305,6 +308,10 @@ class Site:
         for path, name, output in reading.set_after:
             put_at(ctx, found_at(given, path), name, given_back(output, result, ctx))
         return given_back(reading.output, result, ctx)
+
+    def is_hopeless(self) -> bool:
+        """Return True if readings for other types will hardly succeed."""
+        return self.refused.is_hopeless and not self.readings
 
     def is_full(self) -> bool:
         """Return True if no more types are tried."""
@@ -348,7 +355,7 @@ class FunctionSite(Site):
         self.function = weakref.ref(f)
         self._digest = ""
         self.loops: dict[Place, Any] = {}
-        self.has_loops = has_loops(code)
+        self.has_loops = self.postponed.has_loops = has_loops(code)
 
     def call(self, ctx: Mode, f: FunctionType, args: Any, kwargs: Any) -> Any:
         """Run as one region, or return `Elsewhere`, `InParts`, or a `Pace`.
@@ -358,17 +365,23 @@ class FunctionSite(Site):
         if ctx.compiles is AUTO and is_repeated(ctx):
             return Elsewhere  # code may be there the second time that was not the first
         own = self.paces[type(ctx)]
+        if not self.readings and self.postponed.rests(ctx):
+            return self.in_parts(own)
         way = own.way(ctx, is_busy())
         if way == PLAINLY:
             return self.in_parts(own)
         if way == TIMED_PLAINLY:
             own.in_parts = own.in_parts and self.has_loops
             return own
-        begin = pace.clock()
+        if not self.readings and not self.postponed.may_begin(ctx):
+            return self.in_parts(own)
+        begin, made = pace.clock(), spending.making
         try:
             result = self.run_whole(ctx, own, f, args, kwargs)
         except NotYet:
             return Elsewhere
+        finally:
+            spending.took(made)
         seconds = pace.clock() - begin
         if result is Elsewhere or result is InParts:
             own.missed(seconds)
@@ -397,7 +410,7 @@ class FunctionSite(Site):
 
     def run_whole(self, ctx: Mode, own: Pace, f: FunctionType, args: Any, kwargs: Any) -> Any:
         """Run as one region, or return `Elsewhere` or `InParts`."""
-        found = self.matched(f, args, kwargs)
+        found = self.matched(f, args, kwargs, ctx)
         if found is None:
             return InParts
         reading, inputs = found
@@ -409,14 +422,16 @@ class FunctionSite(Site):
         result = self.run(ctx, reading, inputs, given)
         return InParts if result is Elsewhere and reading.site.why else result
 
-    def matched(self, f: FunctionType, args: Any, kwargs: Any) -> Found | None:
+    def matched(
+        self, f: FunctionType, args: Any, kwargs: Any, ctx: Mode | None = None
+    ) -> Found | None:
         """Return the function as it is read for such arguments, and the inputs of its region."""
         serves = self.is_fit and registry.are_first()
         given = self.arguments(f, args, kwargs) if serves else None
         if given is None:
             return None
         before = self.matching(f, given)
-        if before is not None:
+        if before is not None or self.is_hopeless():
             return before
         types: list[Type] = []
         met: Met = {}
@@ -426,19 +441,23 @@ class FunctionSite(Site):
                 self.unserved = found.why
                 return None
             types.append(found)
-        result = self.reading(f, tuple(types), given) or self.itemized(f, tuple(types), given)
+        key = tuple(types)
+        made = spending.making
+        result = self.reading(f, key, given, ctx) or self.itemized(f, key, given, ctx)
         if result is not None:
             self.served(result[0])
+        elif ctx is None:
+            spending.in_vain += spending.making - made
         return result
 
     def itemized(
-        self, f: FunctionType, types: tuple[Type, ...], given: Sequence[Any]
+        self, f: FunctionType, types: tuple[Type, ...], given: Sequence[Any], ctx: Mode | None
     ) -> Found | None:
         """Return the reading with items of lists of floats as arguments of their own."""
         items = tuple([itemized(*pair) for pair in zip(given, types, strict=True)])
         if None in items or items == types:
             return None
-        found = self.reading(f, items, given)  # type: ignore[arg-type]
+        found = self.reading(f, items, given, ctx)  # type: ignore[arg-type]
         refusal = self.refused.get(types)
         if refusal is not None and found is None:
             self.refused[items] = refusal  # type: ignore[index]

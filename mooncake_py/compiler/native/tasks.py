@@ -11,6 +11,7 @@ from typing import Generic, TypeVar
 from mooncake_py.compiler.native.machine.background import READER
 from mooncake_py.compiler.native.regions.refused import NotYet
 from mooncake_py.compiler.sites.pace import met
+from mooncake_py.compiler.sites.spending import clock, spending
 from mooncake_py.diagnostics.pages import with_page
 from mooncake_py.diagnostics.waiting import waiting
 from mooncake_py.errors import MooncakeWarning
@@ -47,8 +48,12 @@ class Tasks(Generic[T]):
         seconds = patience()
         event = self._running.get(key)
         if event is None and seconds is None:
-            with waiting(self.name):
-                return work()
+            begin = clock()
+            try:
+                with waiting(self.name):
+                    return work()
+            finally:
+                spending.making += clock() - begin
         event = event or self._begun(key, work)
         if seconds == 0.0 and not event.is_set():
             met.pending = True

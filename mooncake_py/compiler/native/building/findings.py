@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Callable
-from types import CodeType
 from typing import Any, TypeVar
 
 from mooncake_py.compiler.native.building.values import Unfit
 from mooncake_py.syntax.nodes import Place
 
-__all__ = ["Again", "Findings", "reread"]
+__all__ = ["Again", "Findings", "TooMuch", "reread"]
 
 T = TypeVar("T")
 ATTEMPTS = 60
+MOST = 10000  # statements that are read in all attempts: about five seconds
+
+
+class TooMuch(Unfit):
+    """Raised for code that takes too long to read or to compile; a part of it may not."""
 
 
 class Again(Exception):
@@ -30,6 +33,8 @@ class Findings:
 
     Attributes
     ----------
+    statements : int
+        The number of statements read so far, those of a function once for each call.
     has_lists : bool
         Whether any were read as lists of any length.
     varied : set of str
@@ -92,12 +97,11 @@ class Findings:
         What begins the names of variables, by where a function is called.
     assigned : dict of str to (tuple, Slot)
         Attributes that are assigned: where the object is, and the slot.
-    bodies : dict of int to (code, list of stmt)
-        By the ids of codes, which are held, the statements of functions that were entered.
     """
 
     def __init__(self, itemizes: bool = False) -> None:
         self.itemizes = itemizes
+        self.statements = 0
         self.has_lists = False
         self.varied: set[str] = set()
         self.widened: set[str] = set()
@@ -125,9 +129,23 @@ class Findings:
         self.lasting: set[str] = set()
         self.counters: set[str | tuple[Place | None, str]] = set()
         self.defaulted: set[tuple[type, str]] = set()
-        self.bodies: dict[int, tuple[CodeType, list[ast.stmt]]] = {}
         self.scopes: dict[tuple[Any, ...], str] = {}
         self.assigned: dict[str, tuple[tuple[int | str, ...], Any]] = {}
+
+    def count_statement(self, place: Place) -> None:
+        """Count a statement that is read.
+
+        Raises
+        ------
+        TooMuch
+        """
+        self.statements += 1
+        if self.statements > MOST:
+            raise TooMuch(
+                f"a function that takes too long to read: more than {MOST} statements, those of "
+                "functions counted at each call; call them in loops over arrays and ranges",
+                place,
+            )
 
 
 def reread(read: Callable[[Findings], T]) -> T:
@@ -147,6 +165,6 @@ def reread(read: Callable[[Findings], T]) -> T:
         except Unfit:
             if not findings.has_lists:
                 raise
-            bodies, findings = findings.bodies, Findings(itemizes=True)
-            findings.bodies = bodies
+            count, findings = findings.statements, Findings(itemizes=True)
+            findings.statements = count
     raise Unfit("variables that get another type with each pass of a loop")

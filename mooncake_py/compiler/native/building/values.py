@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from types import FunctionType
+from types import CodeType, FunctionType
 from typing import Any
 
 from mooncake_py.compiler.native.building.drawers import Drawer
@@ -21,7 +21,8 @@ from mooncake_py.syntax.nodes import Place
 __all__ = [
     "COMPLEX", "KINDS", "NO_KEY", "NUMPY_TYPES", "PARTS", "RANKS", "Array", "Cells",
     "ComplexArray", "ComplexNumber", "Dictionary", "Drawer", "Function", "Generator", "Index",
-    "Known", "Number", "Object", "Partial", "Slice", "Stack", "Super", "Tuple", "Unfit", "Unread",
+    "Known", "Number", "Object", "Partial", "Slice", "Stack", "Super", "Tuple", "Unfit",
+    "Unread",
     "Value",
     "complex_array", "key_in", "lengths", "names_as_index", "stored", "stored_complex",
 ]  # fmt: skip
@@ -44,6 +45,8 @@ RANKS = {"bool": 0, "int": 0, "float": 1, "float32": 2, "float64": 3}
 
 class Unfit(Exception):
     """Raised for code that cannot be compiled, with its place."""
+
+    within: CodeType | None = None  # the function that was being read
 
     def __init__(self, why: str, place: Place | None = None) -> None:
         super().__init__(why)

@@ -145,7 +145,7 @@ class BranchReader(ReturnReader):
     ) -> Snapshot:
         """Return the values of slots where the two sides of a branch meet."""
         one, other = sides
-        for slot in list(one.values):
+        for slot in different(one.values, other.values):
             self.meet(slot, known, blocks, sides)
         tests = (one.maybe, other.maybe)
         slots = {**tests[0], **tests[1]}
@@ -153,7 +153,7 @@ class BranchReader(ReturnReader):
         values = {
             slot: v
             for slot, v in one.values.items()
-            if is_same(v, other.values.get(slot)) and known.has(maybe.get(slot, ()))
+            if is_same(v, other.values.get(slot)) and (slot not in maybe or known.has(maybe[slot]))
         }
         return Snapshot(values, maybe, one.shared | other.shared)
 
@@ -240,6 +240,12 @@ class BranchReader(ReturnReader):
             return value
         self.scope.bindings[name] = 2
         return self.bind_number(name, value)
+
+
+def different(one: dict[Slot, Value], other: dict[Slot, Value]) -> list[Slot]:
+    """Return the slots of one side that do not stand for the same on the other one."""
+    get = other.get
+    return [slot for slot, v in one.items() if (w := get(slot)) is not v and v != w]
 
 
 def may_leave(node: ast.stmt) -> bool:

@@ -43,7 +43,8 @@ from mooncake_py.compiler.native.reading.lowering import (
     own_breaks,
 )
 from mooncake_py.compiler.native.reading.mapped import as_generator
-from mooncake_py.compiler.native.reading.scope import Scope, bound_in
+from mooncake_py.compiler.native.reading.prepared import bound_in
+from mooncake_py.compiler.native.reading.scope import Scope
 from mooncake_py.compiler.native.reading.stepping import SteppingReader, Steps
 from mooncake_py.compiler.native.reading.store import Slot
 from mooncake_py.compiler.native.reading.yields import (

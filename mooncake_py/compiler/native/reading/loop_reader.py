@@ -11,6 +11,7 @@ from mooncake_py.compiler.native.building.types import Met, Type
 from mooncake_py.compiler.native.building.values import Array, Tuple, Unfit, Value
 from mooncake_py.compiler.native.reading.loop_names import Loop
 from mooncake_py.compiler.native.reading.lowering import has_return, lowered
+from mooncake_py.compiler.native.reading.prepared import Body
 from mooncake_py.compiler.native.reading.reader import FunctionReader, Reading
 from mooncake_py.compiler.native.reading.scope import Scope
 from mooncake_py.overriding import override
@@ -44,7 +45,13 @@ def read_loop(
     Unfit
         What cannot be compiled, and where.
     """
-    return reread(lambda findings: LoopReader(findings, unserved, met).loop_whole(f, loop, types))
+
+    def read(findings: Findings) -> Reading:
+        reader = LoopReader(findings, unserved, met)
+        with reader.telling():
+            return reader.loop_whole(f, loop, types)
+
+    return reread(read)
 
 
 class LoopReader(FunctionReader):
@@ -63,7 +70,9 @@ class LoopReader(FunctionReader):
         nodes: list[ast.stmt] = [loop.node]
         if not has_return(loop.node):
             nodes = lowered(nodes)
-        scope = Scope(self.callees.met(f), f, nodes, self.scope_name(f.__code__), self.slots)
+        scope = Scope(
+            self.callees.met(f), f, Body.of(nodes), self.scope_name(f.__code__), self.slots
+        )
         scope.local = set(loop.local)
         scope.bindings.update([*types, *loop.results])  # they are bound before, or read afterwards
         self.scope = scope

@@ -10,16 +10,16 @@ from collections import Counter
 from types import CellType, CodeType, FunctionType
 from typing import Any
 
+from mooncake_py.compiler.native.building.findings import TooMuch
 from mooncake_py.compiler.native.building.values import (
     Function,
     Unfit,
     Value,
 )
-from mooncake_py.compiler.native.reading.blocks import simplified
 from mooncake_py.compiler.native.reading.generators import GeneratorReader
-from mooncake_py.compiler.native.reading.lowering import ended, lowered
+from mooncake_py.compiler.native.reading.prepared import prepared
 from mooncake_py.compiler.native.reading.scope import Scope
-from mooncake_py.compiler.native.reading.yields import opened, yields_in
+from mooncake_py.compiler.native.reading.stops import require_hope
 from mooncake_py.overriding import override
 from mooncake_py.syntax.nodes import place_of
 
@@ -62,13 +62,13 @@ class NestedReader(GeneratorReader):
         if any(scope.function.__code__ is code for scope in self.scopes):
             self.recursive += 1
             if len(self.scopes) > DEEP or self.recursive > MOST:
-                raise Unfit(
+                raise TooMuch(
                     f"a function that calls itself more than {DEEP} deep or {MOST} times, or as "
                     "long as a test on numbers holds: use a loop",
                     self.b.place,
                 )
         elif len(self.scopes) > DEEP:
-            raise Unfit("calls nested too deeply", self.b.place)
+            raise TooMuch("calls nested too deeply", self.b.place)
 
     @override
     def made_function(self, node: Made) -> Value:
@@ -97,19 +97,12 @@ class NestedReader(GeneratorReader):
     def scope_of(self, made: Function) -> Scope:
         """Return a scope for the body of a function that is made within another one."""
         self.require_shallow(made.function.__code__)
+        require_hope(made.function.__code__)
         outer: Scope = made.scope
-        body = body_of(made.node)
         f = made.function
+        body = prepared(f.__code__, lambda: made.node)
+        assert body is not None
         return Scope(outer.callee, f, body, self.scope_name(f.__code__), self.slots, outer)  # type: ignore[arg-type]
-
-
-def body_of(node: Made) -> list[ast.stmt]:
-    """Return the statements of a function."""
-    if isinstance(node, ast.FunctionDef) and any(yields_in(node.body)):
-        return opened(node.body)
-    if isinstance(node, ast.FunctionDef):
-        return lowered(ended(simplified(node.body)))
-    return [ast.copy_location(ast.Return(node.body), node.body)]
 
 
 def code_of(node: Made, outer: CodeType) -> CodeType:

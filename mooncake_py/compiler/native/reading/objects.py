@@ -78,6 +78,7 @@ class ObjectReader(ClassReader):
     passed_first: int
     own_attributes: set[str]
     of_classes: set[str]
+    asked: set[str]
 
     def bind_assigned(self) -> None:
         """Bind what is assigned somewhere in arguments: attributes, items of lists and dicts."""
@@ -193,6 +194,7 @@ class ObjectReader(ClassReader):
         It must have nothing there in each pass of the loops that are being read.
         """
         own = owned(o, name).own
+        self.asked.add(own)
         if own in self.own_attributes:
             raise Unfit(f"the attribute {name}, which may not be bound here", self.b.place)
         if self.b.loops:
@@ -250,8 +252,9 @@ class ObjectReader(ClassReader):
         self.require_unshared(slot)
         if slot.own not in self.findings.assigned:
             self.findings.assigned[slot.own] = o.path, slot
-            self.type_at(o, name)
-            raise Again
+            is_there = self.type_at(o, name) is not None
+            if is_there or self.b.loops or slot.own in self.asked:
+                raise Again
         self.bind(slot, value)
 
     def assigned_slots(self) -> list[tuple[Path, Any, Value]]:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import ast
 import weakref
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from types import FunctionType, ModuleType
 from typing import Any, NamedTuple
 
@@ -50,17 +50,16 @@ from mooncake_py.compiler.native.building.values import (
 )
 from mooncake_py.compiler.native.reading import growing
 from mooncake_py.compiler.native.reading.aliases import Aliases
-from mooncake_py.compiler.native.reading.blocks import simplified
 from mooncake_py.compiler.native.reading.captured import Captured, as_looked
-from mooncake_py.compiler.native.reading.lowering import ended, lowered
 from mooncake_py.compiler.native.reading.made import Made
 from mooncake_py.compiler.native.reading.outputs import Output, as_python, leaves_of, names_in
 from mooncake_py.compiler.native.reading.parameters import defaults_of, parameters_of
 from mooncake_py.compiler.native.reading.pinned import with_pinned
+from mooncake_py.compiler.native.reading.prepared import prepared
 from mooncake_py.compiler.native.reading.results import ResultReader
 from mooncake_py.compiler.native.reading.scope import Scope, is_input, known
+from mooncake_py.compiler.native.reading.stops import require_hope
 from mooncake_py.compiler.native.reading.store import Store
-from mooncake_py.compiler.native.reading.yields import opened
 from mooncake_py.compiler.native.regions.linear import LARGE
 from mooncake_py.compiler.native.regions.region import FLOAT, INT, NativeRegion
 from mooncake_py.compiler.reading.callees import YIELDING, Callee, Callees, is_own
@@ -128,7 +127,13 @@ def read_function(
     Unfit
         What cannot be compiled, and where.
     """
-    return reread(lambda findings: FunctionReader(findings, met).whole(f, types, given))
+
+    def read(findings: Findings) -> Reading:
+        reader = FunctionReader(findings, met)
+        with reader.telling():
+            return reader.whole(f, types, given)
+
+    return reread(read)
 
 
 class FunctionReader(ResultReader):
@@ -174,6 +179,7 @@ class FunctionReader(ResultReader):
         self.own_attributes = set()
         self.bound_at = {}
         self.of_classes = set()
+        self.asked = set()
         self.holders = {}
         self.moved_to = {}
         self.running = []
@@ -187,6 +193,16 @@ class FunctionReader(ResultReader):
         self.stepping = {}
         self.of_generators = set()
         self.recursive = 0
+
+    @contextmanager
+    def telling(self) -> Iterator[None]:
+        """Let an error tell which function was being read."""
+        try:
+            yield
+        except Unfit as error:
+            if self.scopes:
+                error.within = self.scopes[-1].function.__code__
+            raise
 
     def whole(self, f: FunctionType, types: Sequence[Type], given: Any = None) -> Reading:
         """Read the function that is called."""
@@ -243,34 +259,16 @@ class FunctionReader(ResultReader):
         f = python_function(named)
         assert f is not None
         self.require_shallow(f.__code__)
+        require_hope(f.__code__)
         if not self.is_readable(named):
             raise Unfit(f"a call of {f.__qualname__}", self.b.place)
-        return Scope(
-            self.callees.met(named), f, self.body_of(f), self.scope_name(f.__code__), self.slots
-        )
-
-    def body_of(self, f: FunctionType) -> list[ast.stmt]:
-        """Return the statements of a function, as they were found at first."""
-        code = f.__code__
-        if id(code) in self.findings.bodies:
-            return self.findings.bodies[id(code)][1]
         try:
-            node = locate(code, f.__globals__).node
+            body = prepared(f.__code__, lambda: locate(f.__code__, f.__globals__).node)
         except MooncakeError as error:
             raise Unfit(f"no source of {f.__qualname__}", self.b.place) from error
-        if isinstance(node, ast.Lambda):
-            body: list[ast.stmt] = [
-                ast.copy_location(ast.Return(ast.copy_location(node.body, node.body)), node.body)
-            ]
-        elif isinstance(node, ast.FunctionDef):
-            if f.__code__.co_flags & GENERATOR:  # it is read where it is consumed
-                body = opened(node.body)
-            else:
-                body = lowered(ended(simplified(node.body)))
-        else:
+        if body is None:
             raise Unfit("a coroutine", self.b.place)
-        self.findings.bodies[id(code)] = code, body
-        return body
+        return Scope(self.callees.met(named), f, body, self.scope_name(f.__code__), self.slots)
 
     def is_readable(self, named: Any) -> bool:
         """Return True for a function that is read, not called."""

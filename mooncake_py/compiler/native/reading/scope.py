@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import weakref
-from collections import Counter
 from collections.abc import Iterator
 from types import FunctionType, ModuleType
 from typing import Any
@@ -23,6 +22,7 @@ from mooncake_py.compiler.native.building.values import (
 from mooncake_py.compiler.native.reading.constants import is_steady
 from mooncake_py.compiler.native.reading.loop_names import OWN_SCOPE
 from mooncake_py.compiler.native.reading.parameters import parameters_of
+from mooncake_py.compiler.native.reading.prepared import Body
 from mooncake_py.compiler.native.reading.store import Frame, Slot, Store
 from mooncake_py.compiler.reading.callees import Callee, held
 from mooncake_py.compiler.regions.ir import Const, Expr
@@ -31,7 +31,7 @@ from mooncake_py.runtime.attribute_lookup import in_class
 from mooncake_py.syntax.names import MISSING, global_value
 from mooncake_py.syntax.nodes import Place
 
-__all__ = ["Scope", "bound_in", "constant", "is_input", "known"]
+__all__ = ["Scope", "constant", "is_input", "known"]
 
 INPUTS = float, np.ndarray, Active
 
@@ -67,7 +67,7 @@ class Scope:
         self,
         callee: Callee,
         f: FunctionType,
-        body: list[ast.stmt],
+        body: Body,
         prefix: str,
         store: Store,
         parent: Scope | None = None,
@@ -76,20 +76,20 @@ class Scope:
         self.callee = callee
         self.function = f
         self.prefix = prefix
-        self.body = body
+        self.body = body.statements
         self.owner = f"{prefix}_"
         self.env: Frame[Value] = Frame(store.values, self.owner)
         self.maybe: Frame[tuple[Expr, ...]] = Frame(store.maybe, self.owner)
         self.makes_functions = False
         self.calls_at: Place | None = None
         self.repeats = 0
-        self.bindings = Counter(bound_in(body))
+        self.bindings = body.bound.copy()
         code = f.__code__
         self.local = {*code.co_varnames, *code.co_cellvars}
         self.bindings.update(parameters_of(code).names)
-        self.nonlocals = set(declared(body)) if code.co_freevars else set()
+        self.nonlocals = body.nonlocals if code.co_freevars else frozenset()
         if code.co_cellvars:  # a function within may bind them
-            within = {name for name in names_shared(body) if name in code.co_cellvars}
+            within = {name for name in body.shared if name in code.co_cellvars}
             self.bindings.update([*within, *within])
             store.nonlocals.update(map(self.named, within))
 
@@ -201,37 +201,3 @@ def known(value: Any) -> Value:
 def names_in(node: ast.AST) -> Iterator[str]:
     """Yield the names in a node, those of functions within it too."""
     return (part.id for part in ast.walk(node) if isinstance(part, ast.Name))
-
-
-def declared(body: list[ast.stmt]) -> Iterator[str]:
-    """Yield the names that a function declares `nonlocal`, not those of functions within it."""
-    todo: list[ast.AST] = [*body]
-    while todo:
-        node = todo.pop()
-        if isinstance(node, ast.Nonlocal):
-            yield from node.names
-        if not isinstance(node, OWN_SCOPE):
-            todo += ast.iter_child_nodes(node)
-
-
-def names_shared(body: list[ast.stmt]) -> Iterator[str]:
-    """Yield the names that functions within one declare `nonlocal`."""
-    for statement in body:
-        for node in ast.walk(statement):
-            if isinstance(node, ast.Nonlocal):
-                yield from node.names
-
-
-def bound_in(body: list[ast.stmt]) -> Iterator[str]:
-    """Yield the names that statements bind, once for each time."""
-    todo: list[ast.AST] = [*body]
-    while todo:
-        node = todo.pop()
-        if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
-            yield node.id
-        if isinstance(node, ast.FunctionDef):
-            yield node.name
-        if isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name):
-            yield node.target.id  # read as well: it does not name a single value
-        if not isinstance(node, OWN_SCOPE):
-            todo += ast.iter_child_nodes(node)

@@ -73,6 +73,7 @@ class StatementReader(ConsumingReader):
 
     def statement(self, node: ast.stmt) -> None:
         """Read a statement."""
+        self.findings.count_statement(place_of(node))
         match node:
             case ast.Assign(targets=targets, value=value):
                 with self.taking_masks():

@@ -14,7 +14,7 @@ from mooncake_py.compiler.native.building.generator import Generator
 from mooncake_py.compiler.native.building.values import Unfit, Value
 from mooncake_py.compiler.native.reading.branches import LEAVING, NOTHING
 from mooncake_py.compiler.native.reading.iterables import names_of
-from mooncake_py.compiler.native.reading.scope import bound_in
+from mooncake_py.compiler.native.reading.prepared import bound_in
 from mooncake_py.compiler.native.reading.store import Slot, is_same
 from mooncake_py.compiler.native.reading.unrolling import UnrollingReader
 from mooncake_py.compiler.native.reading.yields import Handed, handing, yields_in

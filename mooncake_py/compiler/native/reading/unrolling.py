@@ -17,13 +17,14 @@ import ast
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
-from mooncake_py.compiler.native.building.values import Number, Tuple, Unfit, Value
+from mooncake_py.compiler.native.building.findings import TooMuch
+from mooncake_py.compiler.native.building.values import Number, Tuple, Value
 from mooncake_py.compiler.native.reading.bodies import names_bound
 from mooncake_py.compiler.native.reading.branches import Unrolled
 from mooncake_py.compiler.native.reading.conditions import opposite
 from mooncake_py.compiler.native.reading.iterables import IterableReader
 from mooncake_py.compiler.native.reading.lowering import BROKE
-from mooncake_py.compiler.native.reading.scope import bound_in
+from mooncake_py.compiler.native.reading.prepared import bound_in
 from mooncake_py.compiler.regions.ir import Const, Expr
 from mooncake_py.syntax.nodes import place_of
 
@@ -34,6 +35,8 @@ MOST_STATEMENTS = 3000
 
 First calls take three seconds for a thousand statements on numbers, eight for those on arrays.
 """
+FAR = 2
+"""So many times as many are too many if one pass is a measure of the others."""
 
 
 class UnrollingReader(IterableReader):
@@ -108,8 +111,9 @@ class UnrollingReader(IterableReader):
         self.outer -= 1
         if counts:
             self.repeated = before + self.b.added - added
-        if self.repeated > MOST_STATEMENTS:
-            raise Unfit(
+        alike = (self.b.added - added) * (passes - 2) if counts else 0
+        if self.repeated > MOST_STATEMENTS or alike > FAR * MOST_STATEMENTS:
+            raise TooMuch(
                 f"{passes} passes over known items, read one by one: more than {MOST_STATEMENTS} "
                 "statements in all; use arrays and ranges",
                 place_of(node),
