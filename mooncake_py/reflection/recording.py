@@ -61,7 +61,7 @@ class WatchedContext(ReverseContext):
         self.record = self.record_with_note
         self.notes: list[Note] = []
         self.accounted: dict[int, ndarray] = {}  # memory, by id
-        self.lifted = 0  # entries recorded before the function began
+        self.before = 0  # entries recorded before the function began
         self.called: dict[CodeType, FunctionType] = {}
 
     @override
@@ -122,7 +122,7 @@ def running(ctx: WatchedContext, f: Callable[..., Any], args: Any, kwargs: Any) 
         ctx.hold((list(args), kwargs))
         args = [lifter.visit(a)[0] for a in args]
         kwargs = {name: lifter.visit(a)[0] for name, a in kwargs.items()}
-        ctx.lifted = len(ctx.tape)
+        ctx.before = len(ctx.tape)
         output = run(ctx, f, args, kwargs)
         lifter.settle(ctx.tape)
         try:

@@ -160,7 +160,7 @@ def tape_and_functions(
     """Return also which functions have run."""
     ctx = WatchedContext()
     with running(ctx, f, args, kwargs):
-        pairs = list(zip(ctx.tape, ctx.notes, strict=True))[ctx.lifted :]
+        pairs = list(zip(ctx.tape, ctx.notes, strict=True))[ctx.before :]
         entries = [described(entry, note, definition_of(f)) for entry, note in pairs]
         del pairs
     called = [*ctx.called.values()]

@@ -26,6 +26,7 @@ from mooncake_py.compiler.native.building.values import (
 )
 from mooncake_py.compiler.native.reading.branches import NOTHING, Unrolled
 from mooncake_py.compiler.native.reading.iterables import (
+    MOST_ITEMS,
     Enumerated,
     Generated,
     Items,
@@ -274,6 +275,7 @@ class ConsumingReader(SteppingReader):
         """Return items that are known one by one."""
         items = self.known_items(over, as_items=True)
         if items is None:
+            self.pin(self.length(over), MOST_ITEMS)
             raise Unfit(
                 "`zip` of a generator and of a length that is known only when it runs", self.b.place
             )
