@@ -54,7 +54,7 @@ def sparse_jacobian(
     Returns
     -------
     callable
-        Takes the arguments of `f` and returns a :class:`scipy.sparse.csr_array` of shape (m, n) in
+        Takes the arguments of `f` and returns a ``scipy.sparse.csr_array`` of shape (m, n) in
         new memory, for an output of m entries and an array of n entries, in C order.
 
     Raises
@@ -127,7 +127,7 @@ def sparse_hessian(
     Returns
     -------
     callable
-        Takes the arguments of `f` and returns a :class:`scipy.sparse.csr_array` of shape (n, n).
+        Takes the arguments of `f` and returns a ``scipy.sparse.csr_array`` of shape (n, n).
 
     Raises
     ------
