@@ -10,6 +10,7 @@ import pytest
 NEEDS = {
     "scipy": [
         "mooncake_py/integrations/scipy/*",
+        "mooncake_py/sparse/derivatives.py",
         "tests/integrations/scipy/*",
         "tests/language/test_foreign_operands.py",
         "tests/programs/brought/*",
