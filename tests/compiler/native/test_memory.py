@@ -292,8 +292,7 @@ def test_derivatives_and_arguments(f: Any, tried: list[bool]) -> None:
     for a, b in zip(*found, strict=True):
         assert_allclose(b, a, rtol=1e-9, atol=1e-12)
     assert (report(f)[0].found == "compiled") == (f in COMPILED)  # functions that it calls may be
-    assert tried or f in REFUSED
-    assert all(tried)
+    assert (tried and all(tried)) or f in REFUSED  # these may leave their regions
 
 
 @pytest.mark.parametrize("compile", [False, True])

@@ -95,7 +95,8 @@ class ClassReader(StatementReader):
         if name.startswith("__") and type(in_class(cls, name)) is not FunctionType:
             raise Unfit(f"the attribute {name} of a class", self.b.place)
         if issubclass(cls, Enum):
-            members = self.scope.of_class(cls, "_member_map_")
+            # Which members there are does not change; a map that is held would keep the class.
+            members = in_class(cls, "_member_map_")
             if name in members:
                 return Known(members[name])
         return self.of_class_itself(cls, name, self.scope.of_class(cls, name))

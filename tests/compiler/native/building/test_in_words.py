@@ -41,7 +41,7 @@ def indexed(x):
 def appended(x):
     found = []
     for e in x:
-        found.append([e, e])
+        found.append({0: e})
     return found[0][0]
 
 
