@@ -43,6 +43,7 @@ __all__ = ["RegionBeside", "beside"]
 
 CLOSE = 4096  # errors of rounding of the terms of a derivative
 MARGIN = 100.0  # how far a result may differ, where slopes cancel, for each that rounding moves it
+CANCELLED = 256.0  # of the errors allowed for the largest element, in any other
 SAMPLES = 3
 
 
@@ -218,6 +219,9 @@ class RegionBeside(QuickWay):
             size = MARGIN * np.abs(expected)
             if runs:
                 size = spread(y, [run[k] for run in runs], self.close / MARGIN)
+            # Where an element cancels, its rounding is of the size of the others.
+            finite = np.abs(expected)[np.isfinite(expected)]
+            size = np.maximum(size, np.max(finite, initial=0.0) / CANCELLED)
             self.compare_rounded(what, name, y, expected, size, self.close)
 
     # Cotangents.
