@@ -14,7 +14,7 @@ from benchmarks.ranks import mpiexec
 
 __all__ = ["NEEDS_MPI", "run_on_ranks"]
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 
 
 NEEDS_MPI = pytest.mark.skipif(not mpiexec(), reason="needs mpi4py and mpiexec")

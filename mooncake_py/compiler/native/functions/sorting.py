@@ -32,7 +32,8 @@ def vector(b: Builder, value: Value | None, axis: Value | None) -> Array:
     a = array_of(b, value)
     if len(a.shape) != 1 or a.kind != FLOAT:
         raise Unfit(f"sorting {said(a)}: use a vector of float64", b.place)
-    axes_in(b, axis, 1)
+    if not axes_in(b, axis, 1):
+        raise Unfit("sorting along no axis: leave `axis` out", b.place)
     return in_memory(b, a)
 
 

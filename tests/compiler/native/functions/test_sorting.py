@@ -36,6 +36,12 @@ def test_ties_and_nan_are_left_to_numpy(x: list[float], tried: list[bool]) -> No
     assert True not in tried
 
 
+def test_a_median_along_no_axis_is_not_that_of_all() -> None:
+    f = function("np.sum(np.median(x, axis=()) * x)")
+    value, _ = value_and_grad(f, compile=True)(*copies())
+    assert value == np.sum(copies()[0] ** 2)
+
+
 def test_orders() -> None:
     rng = np.random.default_rng(0)
     for n in range(18):

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from mpi4py import MPI
 
-PAGE = Path(__file__).parents[3] / "docs" / "distributed.md"
+PAGE = Path(__file__).parents[4] / "docs" / "distributed.md"
 
 
 def check_the_programs_run(comm: MPI.Intracomm) -> None:
