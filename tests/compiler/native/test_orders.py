@@ -48,7 +48,7 @@ def test_views_agree_in_every_mode(of, name, tried):
     before = x.copy()
     value, g = value_and_grad(within, (0, 1), compile=True)(x, 0.7)
     ran = name != "empty" or of is only_read  # 1: is out of bounds there
-    assert tried == [ran]
+    assert set(tried) == {ran}
     expected, h = value_and_grad(within, (0, 1))(x, 0.7)
     np.testing.assert_array_equal(x, before)
     assert_allclose(value, expected, rtol=1e-12)
