@@ -322,6 +322,8 @@ class Wholes:
 
     def added_up(self, s: Reduce, kept: Axes, kind: str) -> str:
         """Return a sum; as the user has it, and not as a product that it is not."""
+        if s.op == "total" and not s.along:  # of one item, which Python adds to 0
+            return f"(0 + {self.v.text(s.value, kept)})"
         if s.op == "total":
             return f"sum({self.full(s.value, s.counters)})"
         if s.op == "trace" or kind != FLOAT:

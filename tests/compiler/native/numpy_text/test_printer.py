@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from collections import Counter
 from types import FunctionType
 from typing import Any
 from warnings import catch_warnings, simplefilter
@@ -20,6 +21,7 @@ from mooncake_py.compiler.native.site import report
 from mooncake_py.compiler.sites.elsewhere import Elsewhere
 from mooncake_py.runtime.compilation import is_installed
 from tests.programs.comparing import function_of
+from tests.support.modes.text import printing
 from tests.support.sweeps_of_text import noted_sweeps
 
 rng = np.random.default_rng(5)
@@ -441,3 +443,17 @@ def test_a_way_back_that_fails_leaves_nothing(more: bool, monkeypatch: pytest.Mo
         ways.append(g(np.linspace(0.3, 0.9, 30), np.linspace(0.5, 1.5, 30), more)[1])
     assert failed
     agree(ways[0], ways[1])
+
+
+@pytest.mark.plain
+def test_a_sum_of_one_item_is_no_sum_of_an_element() -> None:
+    def f(x):
+        items = [2.0 * x[i] for i in range(1)]
+        return items[0] * sum(items) + sum(x)
+
+    counts: Counter[str] = Counter()
+    with printing(counts):
+        value, dx = value_and_grad(f)(np.array([3.0, -1.0]))
+    assert counts["derivatives that ran as text"] == 1
+    assert value == 38.0
+    np.testing.assert_allclose(dx, [25.0, 1.0])
