@@ -5,10 +5,57 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from mooncake_py.integrations.structure import replacing
+import numpy as np
+
+from mooncake_py.integrations.structure import Nesting, numbered, replacing
 from mooncake_py.interface import jvp, vjp
 
-__all__ = ["FlatDerivatives"]
+__all__ = ["FlatCall", "FlatDerivatives"]
+
+
+class FlatCall:
+    """A call of a function of nested arguments, as a function of those leaves that are arrays.
+
+    Parameters
+    ----------
+    function : callable
+    args, kwargs : tuple, dict
+        The arguments of the call.
+    is_array : callable
+        Whether a leaf is an array of the framework.
+
+    Attributes
+    ----------
+    leaves : list
+        All leaves of the arguments.
+    given : list of int
+        The positions of the arrays among them.
+    nesting : Nesting
+        After a run it has the nesting of the outputs too.
+    """
+
+    def __init__(
+        self, function: Callable[..., Any], args: Any, kwargs: Any, is_array: Callable[[Any], bool]
+    ) -> None:
+        self.leaves: list[Any] = []
+        self.nesting = Nesting(numbered((args, kwargs), self.leaves))
+        self.given = [i for i, leaf in enumerate(self.leaves) if is_array(leaf)]
+        self.called = lambda args, kwargs: function(*args, **kwargs)
+
+    @property
+    def arrays(self) -> list[Any]:
+        """The arrays of the call."""
+        return [self.leaves[i] for i in self.given]
+
+    def run(self, *arrays: Any) -> tuple[Any, ...]:
+        """Call the function with other arrays, and return the leaves of its outputs."""
+        leaves = replacing(map(own, self.leaves), self.given, arrays)
+        return tuple(self.nesting.called(self.called, leaves))
+
+
+def own(leaf: Any) -> Any:
+    """Return a constant that the function may change."""
+    return leaf.copy() if isinstance(leaf, np.ndarray) else leaf
 
 
 class FlatDerivatives:

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from mooncake_py.errors import MissingRuleError
-from mooncake_py.integrations.outgoing import FlatDerivatives
-from mooncake_py.integrations.structure import filled, numbered, replacing
+from mooncake_py.integrations.outgoing import FlatCall, FlatDerivatives
+from mooncake_py.integrations.structure import filled
 from mooncake_py.optional import import_optional
 from mooncake_py.words import with_article
 
@@ -78,49 +78,41 @@ def to_jax(
 
     @functools.wraps(function)
     def of_jax(*args: Any, **kwargs: Any) -> Any:
-        leaves: list[Any] = []
-        arguments = numbered((args, kwargs), leaves)
-        given = [i for i, leaf in enumerate(leaves) if isinstance(leaf, ARRAYS)]
-        nesting: Any = None
-
-        def flat(*arrays: Any) -> tuple[Any, ...]:
-            nonlocal nesting
-            own, named = filled(arguments, replacing(leaves, given, arrays))
-            outputs: list[Any] = []
-            nesting = numbered(function(*own, **named), outputs)
-            return tuple(outputs)
-
-        arrays = [leaves[i] for i in given]
+        flat = FlatCall(function, args, kwargs, is_array)
+        arrays = flat.arrays
         if not any(isinstance(array, jax.core.Tracer) for array in arrays):
-            outputs = [jax.numpy.asarray(output) for output in evaluated(flat, None, *arrays)]
-            return filled(nesting, outputs)
-        key = signature(arguments, leaves, given)
+            outputs = [jax.numpy.asarray(output) for output in evaluated(flat.run, None, *arrays)]
+            return filled(flat.nesting.outputs, outputs)
+        key = signature(flat)
         if key not in known:
-            shapes = shapes_of(flat, arrays, example)
-            known[key] = nesting, shapes
-        outer, shapes = known[key]
-        return filled(outer, apply(FlatDerivatives(flat, options), None, 0, shapes, arrays))
+            shapes = shapes_of(flat, example)
+            known[key] = flat.nesting.outputs, shapes
+        nesting, shapes = known[key]
+        return filled(nesting, apply(FlatDerivatives(flat.run, options), None, 0, shapes, arrays))
 
     return of_jax
 
 
-def signature(arguments: Any, leaves: Sequence[Any], given: Sequence[int]) -> Any:
-    """Return a key for all that the shapes of outputs depend on."""
-    constants = [repr(leaf) for i, leaf in enumerate(leaves) if i not in given]
-    arrays = [(np.shape(leaves[i]), str(jax.dtypes.result_type(leaves[i]))) for i in given]
-    return repr(arguments), tuple(constants), tuple(arrays)
+def is_array(leaf: Any) -> bool:
+    """Return whether a leaf is an array or a number for JAX; ints are constants."""
+    return isinstance(leaf, ARRAYS)
 
 
-def shapes_of(flat: Callable[..., Any], arrays: Sequence[Any], example: Any) -> Shapes:
+def signature(flat: FlatCall) -> Any:
+    """Return the parts of a call on which the shapes of outputs depend."""
+    constants = [repr(leaf) for i, leaf in enumerate(flat.leaves) if i not in flat.given]
+    arrays = [(np.shape(array), str(jax.dtypes.result_type(array))) for array in flat.arrays]
+    return repr(flat.nesting.arguments), tuple(constants), tuple(arrays)
+
+
+def shapes_of(flat: FlatCall, example: Any) -> Shapes:
     """Return the shapes of outputs, by a run on an example or on ones."""
     if example is not None:
-        leaves: list[Any] = []
-        numbered((tuple(example), {}), leaves)
-        values = [leaf for leaf in leaves if isinstance(leaf, ARRAYS)]
+        values = FlatCall(flat.called, tuple(example), {}, is_array).arrays
     else:
-        values = [np.ones(np.shape(a), jax.dtypes.result_type(a)) for a in arrays]
+        values = [np.ones(np.shape(a), jax.dtypes.result_type(a)) for a in flat.arrays]
     try:
-        outputs = evaluated(flat, None, *values)
+        outputs = evaluated(flat.run, None, *values)
     except Exception as error:
         error.add_note(
             "to_jax ran the function on "

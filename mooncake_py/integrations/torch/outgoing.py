@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from mooncake_py.integrations.outgoing import FlatDerivatives
-from mooncake_py.integrations.structure import filled, has_derivative, numbered, replacing
-from mooncake_py.integrations.torch.arrays import as_numpy, is_differentiable
+from mooncake_py.integrations.outgoing import FlatCall, FlatDerivatives
+from mooncake_py.integrations.structure import filled, has_derivative, replacing
+from mooncake_py.integrations.torch.arrays import as_numpy, as_tensor, is_differentiable
 from mooncake_py.optional import import_optional
 
 __all__ = ["to_torch"]
@@ -62,27 +62,11 @@ def to_torch(function: Callable[..., Any], *, compile: bool | None = None) -> Ca
 
     @functools.wraps(function)
     def of_tensors(*args: Any, **kwargs: Any) -> Any:
-        leaves: list[Any] = []
-        arguments = numbered((args, kwargs), leaves)
-        given = [i for i, leaf in enumerate(leaves) if torch.is_tensor(leaf)]
-        nesting: Any = None
-
-        def flat(*arrays: Any) -> tuple[Any, ...]:
-            nonlocal nesting
-            own, named = filled(arguments, replacing(map(copied, leaves), given, arrays))
-            outputs: list[Any] = []
-            nesting = numbered(function(*own, **named), outputs)
-            return tuple(outputs)
-
-        outputs = Evaluated.apply(FlatDerivatives(flat, options), *[leaves[i] for i in given])
-        return filled(nesting, outputs)
+        call = FlatCall(function, args, kwargs, torch.is_tensor)
+        outputs = Evaluated.apply(FlatDerivatives(call.run, options), *call.arrays)
+        return filled(call.nesting.outputs, outputs)
 
     return of_tensors
-
-
-def copied(constant: Any) -> Any:
-    """Return a constant that the function may change."""
-    return constant.copy() if isinstance(constant, np.ndarray) else constant
 
 
 class Evaluated(torch.autograd.Function):
@@ -142,5 +126,5 @@ class Evaluated(torch.autograd.Function):
 def as_output(value: Any, device: Any) -> Any:
     """Return an array or a number with a derivative as a tensor, anything else as it is."""
     if isinstance(value, (np.ndarray, np.generic)) or has_derivative(value):
-        return torch.from_numpy(np.array(value, order="C")).to(device)
+        return as_tensor(np.asarray(value)).to(device)
     return value
