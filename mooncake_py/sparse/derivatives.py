@@ -87,21 +87,7 @@ def sparse_jacobian(
            [ 0. ,  2. , -2. ,  2. ],
            [ 0. ,  0. ,  0. ,  1. ]])
     """
-    name = name_of(f)
-
-    def products(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Products:
-        before, x, after = args[:argnum], args[argnum], args[argnum + 1 :]
-
-        def of_array(x: ndarray) -> Any:
-            return f(*before, x, *after, **kwargs)
-
-        def along(vectors: list[ndarray]) -> list[ndarray]:
-            tangents = [(v.reshape(x.shape),) for v in vectors]
-            return [np.ravel(dy) for dy in jvp(of_array, (x,), tangents, compile=compile)[1]]
-
-        return along
-
-    return matrix_of(name, products, pattern, argnum, check, "jvp")
+    return matrix_of(f, lambda of_array: of_array, pattern, argnum, check, compile)
 
 
 def sparse_hessian(
@@ -144,39 +130,35 @@ def sparse_hessian(
            [2., 6., 4.],
            [0., 4., 0.]])
     """
-    name = name_of(f)
-
-    def products(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Products:
-        before, x, after = args[:argnum], args[argnum], args[argnum + 1 :]
-        gradient = grad(lambda x: f(*before, x, *after, **kwargs))
-
-        def along(vectors: list[ndarray]) -> list[ndarray]:
-            tangents = [(v.reshape(x.shape),) for v in vectors]
-            return [np.ravel(dy) for dy in jvp(gradient, (x,), tangents, compile=compile)[1]]
-
-        return along
-
-    return matrix_of(name, products, pattern, argnum, check, "hvp")
+    return matrix_of(f, grad, pattern, argnum, check, compile)
 
 
 def matrix_of(
-    name: str,
-    products: Callable[[tuple[Any, ...], dict[str, Any]], Products],
+    f: Callable[..., Any],
+    differentiated: Callable[[Callable[[ndarray], Any]], Callable[[ndarray], Any]],
     given: Any,
     argnum: int,
     check: bool,
-    kind: str,
+    compile: Compile | None,
 ) -> Callable[..., Any]:
-    """Return the function that computes a matrix from its products, by a pattern."""
+    """Return the function that computes the Jacobian of what is made of `f`, by a pattern."""
+    name = name_of(f)
     sparse = import_optional("scipy.sparse", "compile", f"sparse derivatives of {name}")
     known: Pattern | None = None if given is None else pattern_of(given, sparse)
 
     def matrix(*args: Any, **kwargs: Any) -> Any:
         nonlocal known
         x = require_array(name, args, argnum)
-        along = products(args, kwargs)
+        before, after = args[:argnum], args[argnum + 1 :]
+        g = differentiated(lambda x: f(*before, x, *after, **kwargs))
+
+        def along(vectors: list[ndarray]) -> list[ndarray]:
+            tangents = [(v.reshape(x.shape),) for v in vectors]
+            return [np.ravel(dy) for dy in jvp(g, (x,), tangents, compile=compile)[1]]
+
+        # Other numbers than those of a detection, which would miss what cancels there.
+        random = np.random.default_rng(1).uniform(0.5, 1.5, x.size).astype(x.dtype)
         pattern = known
-        random = np.random.default_rng(0).uniform(0.5, 1.5, x.size).astype(x.dtype)
         if pattern is None:
             rows = along([random])[0].size
             pattern = known = detected(along, rows, x.size, x.dtype)
@@ -204,7 +186,7 @@ def filled(
             f"the pattern has shape {shape}, the matrix {(*sizes, x.size)}",
             fix="a row for each entry of the output, a column for each entry of the array",
         )
-    entries = np.array(found).reshape(-1, shape[0])[colours[columns], rows]
+    entries = np.array(found).reshape(len(found), shape[0])[colours[columns], rows]
     if check:
         terms = entries * random[columns]
         product = np.bincount(rows, terms, shape[0])

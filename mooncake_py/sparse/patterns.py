@@ -43,7 +43,7 @@ def directions(parts: ndarray, colours: ndarray, dtype: np.dtype) -> list[ndarra
     """Return a vector for each colour: random where the part of an entry has it, else zero."""
     random = np.random.default_rng(0).uniform(0.5, 1.5, parts.size).astype(dtype)
     own = colours[parts]
-    return [np.where(own == colour, random, 0.0) for colour in range(int(colours.max()) + 1)]
+    return [np.where(own == colour, random, 0.0) for colour in range(number_of(colours))]
 
 
 def detected(products: Products, rows: int, count: int, dtype: np.dtype) -> Pattern:
@@ -62,13 +62,14 @@ def detected(products: Products, rows: int, count: int, dtype: np.dtype) -> Patt
     while True:
         whole, part = at
         colours = coloured(whole, part, starts.size)
-        if starts.size < count and 2 * (int(colours.max()) + 1) > count:
+        if starts.size < count and 2 * number_of(colours) > count:
             starts = np.arange(count)
             at = np.tile(np.arange(rows), count), np.repeat(np.arange(count), rows)
             continue
         sizes = np.diff(np.append(starts, count))
         parts = np.repeat(np.arange(starts.size), sizes)
-        found = np.array(products(directions(parts, colours, dtype))).reshape(-1, rows)
+        vectors = directions(parts, colours, dtype)
+        found = np.array(products(vectors)).reshape(len(vectors), rows)
         met = found[colours[part], whole] != 0.0
         whole, part = whole[met], part[met]
         if starts.size == count:
@@ -87,9 +88,10 @@ def detected(products: Products, rows: int, count: int, dtype: np.dtype) -> Patt
 
 def compressed(pattern: Pattern, dtype: np.dtype) -> list[ndarray]:
     """Return the sum of the unit vectors of each colour."""
-    if not pattern.colours.size:
-        return []
-    return [
-        (pattern.colours == colour).astype(dtype)
-        for colour in range(int(pattern.colours.max()) + 1)
-    ]
+    colours = pattern.colours
+    return [(colours == colour).astype(dtype) for colour in range(number_of(colours))]
+
+
+def number_of(colours: ndarray) -> int:
+    """Return how many colours there are."""
+    return int(colours.max(initial=-1)) + 1

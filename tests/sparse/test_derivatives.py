@@ -111,3 +111,13 @@ def test_solvers_take_them() -> None:
 
     solved = optimize.least_squares(residual, X, jac=sparse_jacobian(residual), tr_solver="lsmr")
     np.testing.assert_allclose(residual(solved.x), 0.0, atol=1e-7)
+
+
+@pytest.mark.parametrize(("f", "x", "shape"), [
+    (lambda x: x * 2.0, np.zeros(0), (0, 0)), (lambda x: x[:0], np.ones(3), (0, 3)),
+    (lambda x: np.zeros(2), np.ones(3), (2, 3)),
+])  # fmt: skip
+def test_matrices_without_entries(f: Any, x: Any, shape: tuple[int, int]) -> None:
+    for _ in range(2):
+        J = sparse_jacobian(f)(x)
+        assert (J.shape, J.nnz) == (shape, 0)
