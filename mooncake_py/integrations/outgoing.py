@@ -7,10 +7,12 @@ from typing import Any
 
 import numpy as np
 
+from mooncake_py.errors import MissingRuleError
 from mooncake_py.integrations.structure import Nesting, numbered, replacing
 from mooncake_py.interface import jvp, vjp
+from mooncake_py.words import with_article
 
-__all__ = ["FlatCall", "FlatDerivatives"]
+__all__ = ["FlatCall", "FlatDerivatives", "refused_output"]
 
 
 class FlatCall:
@@ -56,6 +58,15 @@ class FlatCall:
 def own(leaf: Any) -> Any:
     """Return a constant that the function may change."""
     return leaf.copy() if isinstance(leaf, np.ndarray) else leaf
+
+
+def refused_output(way: str, value: Any) -> MissingRuleError:
+    """Return the error for an output in which numbers would lose their derivatives."""
+    return MissingRuleError(
+        f"a function of {way} returned {with_article(type(value).__name__)}",
+        why="outputs are arrays, numbers, and dicts, tuples and lists of these",
+        fix="return these",
+    )
 
 
 class FlatDerivatives:

@@ -74,10 +74,21 @@ def load_imported() -> None:
         if module not in sys.modules:
             continue
         with local.using(None):  # its rules hold everywhere, wherever they are asked for first
-            importlib.import_module(rules)
+            import_rules(module, rules)
         hold_functions()
         _waiting.pop(module, None)  # only now: another thread waits for the import too
     _seen = count  # not those that other threads have imported meanwhile
+
+
+def import_rules(module: str, rules: str) -> None:
+    """Import a module of rules; an error says for what."""
+    try:
+        importlib.import_module(rules)
+    except Exception as error:
+        error.add_note(
+            f"mooncake_py: {rules} has the rules for {module}, by register_rules or by {ATTRIBUTE}"
+        )
+        raise
 
 
 def find_named() -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy import ndarray
 
-from mooncake_py.boundary.arguments import name_of
+from mooncake_py.boundary.arguments import name_of, require_callable
 from mooncake_py.errors import InvalidTangentError, SparsityError
 from mooncake_py.first_order import grad
 from mooncake_py.interface import jvp
@@ -142,6 +142,7 @@ def matrix_of(
     compile: Compile | None,
 ) -> Callable[..., Any]:
     """Return the function that computes the Jacobian of what is made of `f`, by a pattern."""
+    require_callable(f)
     name = name_of(f)
     sparse = import_optional("scipy.sparse", "compile", f"sparse derivatives of {name}")
     known: Pattern | None = None if given is None else pattern_of(given, sparse)
@@ -154,7 +155,9 @@ def matrix_of(
 
         def along(vectors: list[ndarray]) -> list[ndarray]:
             tangents = [(v.reshape(x.shape),) for v in vectors]
-            return [np.ravel(dy) for dy in jvp(g, (x,), tangents, compile=compile)[1]]
+            y, found = jvp(g, (x,), tangents, compile=compile)
+            require_real(name, y)
+            return [np.ravel(dy) for dy in found]
 
         # Other numbers than those of a detection, which would miss what cancels there.
         random = np.random.default_rng(1).uniform(0.5, 1.5, x.size).astype(x.dtype)
@@ -214,8 +217,25 @@ def require_array(name: str, args: tuple[Any, ...], argnum: int) -> ndarray:
     return x
 
 
+def require_real(name: str, y: Any) -> None:
+    """Raise unless an output is an array of floats or a float."""
+    if isinstance(y, float) or (isinstance(y, (np.ndarray, np.generic)) and y.dtype.kind == "f"):
+        return
+    kind = f"array of {y.dtype}" if isinstance(y, np.ndarray) else type(y).__name__
+    raise InvalidTangentError(
+        f"{name} returned {with_article(kind)}, which has no sparse derivative",
+        why="rows are the entries of one array of floats, or one float",
+        fix="return one, for example by np.concatenate, or use `jacobian`",
+    )
+
+
 def pattern_of(given: Any, sparse: Any) -> Pattern:
     """Return the pattern that a user gives."""
+    if np.ndim(given) != 2:
+        raise SparsityError(
+            f"a sparsity pattern has two axes, not {np.ndim(given)}",
+            fix="a row for each entry of the output, a column for each entry of the array",
+        )
     if sparse.issparse(given):
         stored = given.tocoo()
         rows, columns = stored.coords if hasattr(stored, "coords") else (stored.row, stored.col)

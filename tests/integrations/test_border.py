@@ -88,3 +88,21 @@ def test_rules_load_with_the_package_that_they_are_for(way: str, tmp_path: Path)
     (tmp_path / "fast_rules.py").write_text(ITS_RULES)
     register = "" if way == "attribute" else "register_rules({'fast': 'fast_rules'})"
     run(f"import sys; sys.path.insert(0, {str(root)!r})\n{USE.format(register=register)}", tmp_path)
+
+
+MISSING = """
+from mooncake_py import grad, register_rules
+import colorsys
+register_rules({'colorsys': 'nowhere'})
+try:
+    grad(lambda x: x * x)(2.0)
+except ModuleNotFoundError as error:
+    assert "nowhere has the rules for colorsys" in error.__notes__[0]
+else:
+    raise AssertionError
+"""
+
+
+def test_rules_that_are_missing_are_said_to_be_for_what(tmp_path: Path) -> None:
+    root = Path(mooncake_py.__file__).parents[1]
+    run(f"import sys; sys.path.insert(0, {str(root)!r})\n{MISSING}", tmp_path)

@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from mooncake_py.errors import MissingRuleError
+
 torch = pytest.importorskip("torch")
 to_torch = pytest.importorskip("mooncake_py.integrations.torch").to_torch
 
@@ -83,3 +85,9 @@ def test_complex_numbers() -> None:
 def test_errors_are_those_of_the_function() -> None:
     with pytest.raises(ZeroDivisionError):
         to_torch(lambda x: 1 / 0)(U)
+
+
+@pytest.mark.parametrize("wrap", [lambda x: {x[0]}, lambda x: {"a": lambda: x}])
+def test_outputs_in_which_derivatives_would_be_lost_are_refused(wrap: Any) -> None:
+    with pytest.raises(MissingRuleError, match=r"a function of to_torch returned a (set|function)"):
+        to_torch(wrap)(U)

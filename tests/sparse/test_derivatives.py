@@ -121,3 +121,18 @@ def test_matrices_without_entries(f: Any, x: Any, shape: tuple[int, int]) -> Non
     for _ in range(2):
         J = sparse_jacobian(f)(x)
         assert (J.shape, J.nnz) == (shape, 0)
+
+
+@pytest.mark.parametrize(("f", "message"), [
+    (lambda x: (x, x[:1]), "returned a tuple, which has no sparse derivative"),
+    (lambda x: x * 1j, "returned an array of complex128"),
+    (lambda x: np.arange(2), "returned an array of int64"),
+])  # fmt: skip
+def test_outputs_are_floats(f: Any, message: str) -> None:
+    with pytest.raises(InvalidTangentError, match=message):
+        sparse_jacobian(f)(X)
+
+
+def test_a_pattern_has_two_axes() -> None:
+    with pytest.raises(SparsityError, match="has two axes, not 1"):
+        sparse_jacobian(step, np.ones(3))

@@ -8,11 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from mooncake_py.errors import MissingRuleError
-from mooncake_py.integrations.outgoing import FlatCall, FlatDerivatives
+from mooncake_py.integrations.outgoing import FlatCall, FlatDerivatives, refused_output
 from mooncake_py.integrations.structure import filled
 from mooncake_py.optional import import_optional
-from mooncake_py.words import with_article
 
 __all__ = ["to_jax"]
 
@@ -129,11 +127,7 @@ def evaluated(flat: Callable[..., Any], shapes: Shapes | None, *arrays: Any) -> 
     found = [np.asarray(output) for output in outputs]
     for array in found:
         if array.dtype.kind not in "fciub":
-            raise MissingRuleError(
-                f"a function of to_jax returned {with_article(type(array[()]).__name__)}",
-                why="outputs are arrays, numbers, and dicts, tuples and lists of these",
-                fix="return these",
-            )
+            raise refused_output("to_jax", array[()])
     if shapes is None:
         return [array.astype(jax.dtypes.canonicalize_dtype(array.dtype)) for array in found]
     return [np.asarray(a, s.dtype).reshape(s.shape) for a, s in zip(found, shapes, strict=True)]

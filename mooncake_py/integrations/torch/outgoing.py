@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from mooncake_py.integrations.outgoing import FlatCall, FlatDerivatives
+from mooncake_py.integrations.outgoing import FlatCall, FlatDerivatives, refused_output
 from mooncake_py.integrations.structure import filled, has_derivative, replacing
 from mooncake_py.integrations.torch.arrays import as_numpy, as_tensor, is_differentiable
 from mooncake_py.optional import import_optional
@@ -16,6 +16,9 @@ from mooncake_py.optional import import_optional
 __all__ = ["to_torch"]
 
 torch = import_optional("torch", "torch", __name__)
+
+WITHOUT_DERIVATIVE = (int, str, bytes)
+"""Outputs that are returned as they are."""
 
 
 def to_torch(function: Callable[..., Any], *, compile: bool | None = None) -> Callable[..., Any]:
@@ -127,4 +130,6 @@ def as_output(value: Any, device: Any) -> Any:
     """Return an array or a number with a derivative as a tensor, anything else as it is."""
     if isinstance(value, (np.ndarray, np.generic)) or has_derivative(value):
         return as_tensor(np.asarray(value)).to(device)
+    if value is not None and not isinstance(value, WITHOUT_DERIVATIVE):
+        raise refused_output("to_torch", value)
     return value
