@@ -66,9 +66,12 @@ def alone(key: str, path: Path | None, is_made: Callable[[], bool]) -> Iterator[
 def taken(path: Path, is_made: Callable[[], bool]) -> bool:
     """Take the file; return False where it is made by now, or nothing can be written."""
     begun = clock()
+    try:
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except OSError:  # a file may have the folder's name
+        return False
     while True:
         try:
-            path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             leaving.noted(path)
             number = os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
         except FileExistsError:

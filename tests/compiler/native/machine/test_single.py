@@ -105,7 +105,10 @@ def test_old_files_are_stale(folder: Path, monkeypatch: pytest.MonkeyPatch) -> N
     assert single.is_stale(path)
 
 
-def test_a_folder_that_cannot_be_written_holds_nobody_up(tmp_path: Path) -> None:
+def test_a_folder_that_cannot_be_written_holds_nobody_up(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(single, "sleep", lambda _: pytest.fail("waited"))
     (tmp_path / "file").write_text("")
     with alone("a", tmp_path / "file" / "a.lock", never):
         pass
