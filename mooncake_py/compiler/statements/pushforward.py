@@ -140,16 +140,18 @@ def in_one(e: Expr, lets: Iterable[Let]) -> Expr:
 
 def shaped_by(e: Expr, lets: Sequence[Let]) -> set[str]:
     """Return the operands and reductions whose shapes are broadcast to that of a value."""
-    values = {let.name: let.value for let in lets}
+    known: dict[str, set[str]] = {}  # a result may be read by many others
 
     def of(e: Expr) -> set[str]:
         if isinstance(e, Name):
-            return of(values[e.name]) if e.name in values else {e.name[1:]}
+            return known[e.name] if e.name in known else {e.name[1:]}
         if is_sum(e):
             return set()
         shapes = set[str]().union(*map(of, parts_of(e)))
         return {f"{axes_of(e)} of {sorted(shapes)}"} if is_reduction(e) else shapes
 
+    for let in lets:
+        known[let.name] = of(let.value)
     return of(e)
 
 
