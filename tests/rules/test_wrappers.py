@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from mooncake_py import grad, value_and_grad
+from mooncake_py import MissingRuleError, grad, jvp, value_and_grad
 from tests.support.gradients import check
 
 lapack = pytest.importorskip("scipy.linalg.lapack")
@@ -93,3 +93,80 @@ def test_a_band_matrix_that_is_overwritten():
     assert value == pytest.approx(f(X), rel=1e-14)
     step = 1e-6 * np.ones(3)
     assert gradient.sum() == pytest.approx((f(X + step) - f(X - step)) / 2e-6, rel=1e-8)
+
+
+@pytest.mark.parametrize("layout", ["own", "strided", "float32", "list"])
+def test_vectors_that_are_changed_in_any_case(layout):
+    def f(x):
+        rest = np.ones(6)[::2] if layout == "strided" else np.ones(3)
+        rest = {"float32": rest.astype(np.float32), "list": [1.0, 1.0, 1.0]}.get(layout, rest)
+        total = blas.daxpy(x, rest, a=x[0])
+        total *= 2.0  # the argument too, if it is the same memory
+        scaled = blas.dscal(x[1], np.asarray(rest))
+        return np.sum(np.asarray(rest) * x) + np.sum(total**2) + np.sum(scaled**2)
+
+    check(f, X)
+
+
+def test_two_vectors_that_change_places():
+    def f(x):
+        a, b = x * 2, np.ones(3)
+        blas.dswap(a, b)
+        c = np.asfortranarray(A.copy())
+        blas.dtrsm(1.0, np.outer(x, x) + A, c, overwrite_b=1)
+        blas.dsyrk(x[0], c.T, 0.5, c, overwrite_c=1)
+        return np.sum(a * x) + np.sum(b**2) + np.sum(c**3)
+
+    check(f, X)
+
+
+def test_a_factorization_that_fails_is_tried_again():
+    def f(x):
+        a, shift = np.outer(x, x) - np.eye(3), 0.0
+        c, info = lapack.dpotrf(a)
+        while info:
+            shift += 1.0
+            c, info = lapack.dpotrf(a + shift * np.eye(3), lower=1)
+        return np.sum(np.diagonal(c) ** 4)
+
+    check(f, X)
+
+
+@pytest.mark.parametrize(
+    "output",
+    [
+        lambda x: np.sum(lapack.dpotrf(-np.outer(x, x))[0]),
+        lambda x: np.sum(lapack.dgtsv(x[1:], x, x[1:], x)[1]),
+        lambda x: np.sum(lapack.dsysv(A + np.outer(x, x), x)[0]),
+        lambda x: np.sum(lapack.dsyevr(np.outer(x, x), range="I", il=1, iu=2)[0]),
+        lambda x: np.sum(lapack.dgeev(A + np.outer(x, x))[2]),
+    ],
+    ids=["failed", "tridiagonal", "indefinite", "range", "left"],
+)
+def test_an_output_without_a_derivative(output):
+    value = output(X)
+    with pytest.raises(MissingRuleError, match="BLAS or LAPACK"):
+        grad(output)(X)
+    assert grad(lambda x: x[0] + 0.0 * np.isnan(output(x)))(X)[0] == 1.0
+    y, dy = jvp(output, (X,), (X,))
+    assert y == value
+    assert np.isnan(dy)
+
+
+def test_single_precision():
+    low = X.astype(np.float32)
+
+    def f(x):
+        a = blas.ssyrk(1.0, np.outer(x, x), lower=1) + 4 * np.eye(3, dtype=np.float32)
+        c, _ = lapack.spotrf(a, lower=1)
+        return np.sum(lapack.spotrs(c, x, lower=1)[0])
+
+    value, gradient = value_and_grad(f)(low)
+    assert value == f(low)
+    assert gradient.dtype == np.float32
+
+    def in_double(x):
+        a = np.outer(x, x) @ np.outer(x, x).T + 4 * np.eye(3)
+        return np.sum(np.linalg.solve(a, x))
+
+    np.testing.assert_allclose(gradient, grad(in_double)(X), rtol=1e-3)

@@ -1,4 +1,4 @@
-"""Wrappers of BLAS, written with the operators of NumPy."""
+"""Wrappers of BLAS for vectors, written with the operators of NumPy."""
 
 from __future__ import annotations
 
@@ -6,51 +6,26 @@ from typing import Any
 
 import numpy as np
 import scipy.linalg.blas
+from numpy import ndarray
 
-from mooncake_py.integrations.scipy.linalg.wrappers import each_kind, returned
+from mooncake_py.integrations.scipy.linalg.wrappers import KINDS, each_kind, replaces
+from mooncake_py.rules.declare import zero_derivative
 from mooncake_py.rules.plain_values import derived_as
 
-__all__: list[str] = []
+__all__ = ["elements"]
 
 blas: Any = scipy.linalg.blas
 
-
-def op(a: Any, trans: int, dtype: Any) -> Any:
-    """Return the matrix, its transpose or its adjoint."""
-    a = np.asarray(a, dtype)
-    return a if trans == 0 else np.transpose(a) if trans == 1 else np.conj(a).T
+zero_derivative(
+    *(getattr(blas, f"i{kind}amax") for kind in KINDS), because="returns the place of an element"
+)
 
 
-@each_kind(blas, "gemm")
-def gemm_for(dtype: Any) -> Any:
-    def gemm(
-        alpha: Any, a: Any, b: Any, beta: Any = 0.0, c: Any = None, trans_a: int = 0,
-        trans_b: int = 0, overwrite_c: int = 0,
-    ) -> Any:  # fmt: skip
-        product = alpha * (op(a, trans_a, dtype) @ op(b, trans_b, dtype))
-        if c is not None:
-            product = product + beta * np.asarray(c, dtype)
-        return returned(product, c, overwrite_c, dtype)
-
-    return gemm
-
-
-@each_kind(blas, "gemv")
-def gemv_for(dtype: Any) -> Any:
-    def gemv(
-        alpha: Any, a: Any, x: Any, beta: Any = 0.0, y: Any = None, offx: int = 0, incx: int = 1,
-        offy: int = 0, incy: int = 1, trans: int = 0, overwrite_y: int = 0,
-    ) -> Any:  # fmt: skip
-        matrix = op(a, trans, dtype)
-        product = alpha * (matrix @ np.asarray(x, dtype)[offx::incx][: matrix.shape[1]])
-        if y is None:
-            return product
-        result = np.array(y, dtype)
-        places = slice(offy, offy + incy * len(product), incy)
-        result[places] = beta * result[places] + product
-        return returned(result, y, overwrite_y, dtype)
-
-    return gemv
+def elements(v: Any, n: Any, offset: int, step: int) -> ndarray:
+    """Return a view of `n` elements of a vector, or all; in reverse order for a negative step."""
+    part = v[offset :: abs(step)]
+    part = part if n is None else part[:n]
+    return part if step > 0 else part[::-1]
 
 
 @each_kind(blas, "dot", "sd")
@@ -59,9 +34,10 @@ def dot_for(dtype: Any) -> Any:
     def dot(
         x: Any, y: Any, n: Any = None, offx: int = 0, incx: int = 1, offy: int = 0, incy: int = 1
     ) -> Any:
-        x, y = np.asarray(x, dtype)[offx::incx], np.asarray(y, dtype)[offy::incy]
-        count = min(len(x), len(y)) if n is None else n
-        return scalar(np.dot(x[:count], y[:count]))
+        x, y = np.asarray(x, dtype), np.asarray(y, dtype)
+        if n is None:
+            n = min(len(x[offx :: abs(incx)]), len(y[offy :: abs(incy)]))
+        return scalar(np.dot(elements(x, n, offx, incx), elements(y, n, offy, incy)))
 
     return dot
 
@@ -85,5 +61,96 @@ def scalar(total: Any) -> Any:
 
 @derived_as(blas.snrm2, blas.dnrm2, blas.scnrm2, blas.dznrm2)
 def nrm2(x: Any, n: Any = None, offx: int = 0, incx: int = 1) -> Any:
-    x = np.asarray(x)[offx::incx]
-    return float(np.linalg.norm(x if n is None else x[:n]))
+    return float(np.linalg.norm(elements(np.asarray(x), n, offx, incx)))
+
+
+@derived_as(blas.sasum, blas.dasum, blas.scasum, blas.dzasum)
+def asum(x: Any, n: Any = None, offx: int = 0, incx: int = 1) -> Any:
+    x = elements(np.asarray(x), n, offx, incx)
+    return float(np.sum(np.abs(np.real(x)) + np.abs(np.imag(x))))
+
+
+# Vectors that are changed in place, as far as they have the wrapper's dtype and are contiguous.
+
+
+@each_kind(blas, "axpy", into=("y",), in_place=True)
+def axpy_for(dtype: Any) -> Any:
+    def axpy(
+        x: Any, y: Any, n: Any = None, a: Any = 1.0, offx: int = 0, incx: int = 1, offy: int = 0,
+        incy: int = 1,
+    ) -> Any:  # fmt: skip
+        """Return y + a x."""
+        x, result = np.asarray(x, dtype), np.array(y, dtype)
+        n = len(x[offx :: abs(incx)]) if n is None else n
+        into = elements(result, n, offy, incy)
+        into += a * elements(x, n, offx, incx)
+        return result
+
+    return axpy
+
+
+def scal_for(dtype: Any) -> Any:
+    def scal(a: Any, x: Any, n: Any = None, offx: int = 0, incx: int = 1) -> Any:
+        """Return a x."""
+        result = np.array(x, dtype)
+        into = elements(result, n, offx, incx)
+        into *= a
+        return result
+
+    return scal
+
+
+each_kind(blas, "scal", into=("x",), in_place=True)(scal_for)
+
+
+@each_kind(blas, "copy", into=("y",), in_place=True)
+def copy_for(dtype: Any) -> Any:
+    def copy(
+        x: Any, y: Any, n: Any = None, offx: int = 0, incx: int = 1, offy: int = 0, incy: int = 1
+    ) -> Any:
+        x, result = np.asarray(x, dtype), np.array(y, dtype)
+        n = len(x[offx :: abs(incx)]) if n is None else n
+        elements(result, n, offy, incy)[...] = elements(x, n, offx, incx)
+        return result
+
+    return copy
+
+
+@each_kind(blas, "swap", into=("x", "y"), in_place=True)
+def swap_for(dtype: Any) -> Any:
+    def swap(
+        x: Any, y: Any, n: Any = None, offx: int = 0, incx: int = 1, offy: int = 0, incy: int = 1
+    ) -> Any:
+        x, y = np.array(x, dtype), np.array(y, dtype)
+        n = len(x[offx :: abs(incx)]) if n is None else n
+        a, b = elements(x, n, offx, incx), elements(y, n, offy, incy)
+        old = a.copy()
+        a[...] = b
+        b[...] = old
+        return x, y
+
+    return swap
+
+
+def rot_for(dtype: Any) -> Any:
+    def rot(
+        x: Any, y: Any, c: Any, s: Any, n: Any = None, offx: int = 0, incx: int = 1, offy: int = 0,
+        incy: int = 1,
+    ) -> Any:  # fmt: skip
+        """Turn the points (x, y) by an angle with the cosine c and the sine s."""
+        x, y = np.array(x, dtype), np.array(y, dtype)
+        n = len(x[offx :: abs(incx)]) if n is None else n
+        a, b = elements(x, n, offx, incx), elements(y, n, offy, incy)
+        old = a.copy()
+        a[...] = c * old + s * b
+        b[...] = c * b - s * old
+        return x, y
+
+    return rot
+
+
+each_kind(blas, "rot", "sd", into=("x", "y"))(rot_for)
+
+for prefix, dtype in (("cs", np.complex64), ("zd", np.complex128)):  # by real numbers
+    replaces(getattr(blas, f"{prefix}scal"), dtype, into=("x",), in_place=True)(scal_for(dtype))
+    replaces(getattr(blas, f"{prefix}rot"), dtype, into=("x", "y"))(rot_for(dtype))

@@ -9,49 +9,98 @@ from typing import Any
 import numpy as np
 from numpy import ndarray
 
-from mooncake_py.rules.declare import overlay
+from mooncake_py.rules.creation import laid_out_copy
+from mooncake_py.rules.declare import from_vjp, not_implemented, overlay
 from mooncake_py.rules.plain_values import plain_result, same_values
 
-__all__ = ["KINDS", "each_kind", "is_in_place", "returned"]
+__all__ = ["KINDS", "each_kind", "merged", "replaces", "triangle"]
 
 KINDS = {"s": np.float32, "d": np.float64, "c": np.complex64, "z": np.complex128}
+Places = tuple[str | None, ...]
 
 
-def each_kind(module: Any, name: str, kinds: str = "sdcz") -> Callable[[Any], Any]:
-    """Replace a wrapper of every kind by what is made for its dtype."""
+def each_kind(
+    module: Any, name: str, kinds: str = "sdcz", *, into: Places = (), in_place: bool = False
+) -> Callable[[Any], Any]:
+    """Replace a wrapper of every kind by the function that is made for its dtype.
+
+    Parameters
+    ----------
+    module, name, kinds
+        The wrappers are ``module.<kind><name>``.
+    into : tuple
+        For each output the name of the argument whose memory it takes if that may be overwritten,
+        or None.  Further outputs have memory of their own.
+    in_place : bool
+        Whether the arguments `into` are overwritten in any case, without an option.
+    """
 
     def declare(made_for: Callable[[Any], Any]) -> Any:
         for kind in kinds:
             wrapper = getattr(module, kind + name)
-            overlay(wrapper)(with_values_of_wrapper(wrapper, made_for(KINDS[kind])))
+            replaces(wrapper, KINDS[kind], into=into, in_place=in_place)(made_for(KINDS[kind]))
         return made_for
 
     return declare
 
 
-def with_values_of_wrapper(wrapper: Any, replacement: Callable[..., Any]) -> Callable[..., Any]:
+def replaces(
+    wrapper: Any, dtype: Any, *, into: Places = (), in_place: bool = False
+) -> Callable[[Any], Any]:
+    """Replace a wrapper by a function of its arguments without the options to overwrite.
+
+    The function may return None for an output that has no derivative, and raises `LinAlgError` if
+    none has; whoever uses them is told.
+    """
+
+    def declare(replacement: Callable[..., Any]) -> Any:
+        overlay(wrapper)(with_values_of_wrapper(wrapper, replacement, dtype, into, in_place))
+        return replacement
+
+    return declare
+
+
+def with_values_of_wrapper(
+    wrapper: Any, replacement: Callable[..., Any], dtype: Any, into: Places, in_place: bool
+) -> Callable[..., Any]:
     """Return a replacement with the values of the wrapper, which overwrites nothing for them."""
-    names = tuple(inspect.signature(replacement).parameters)
+    names = positional_names(wrapper, replacement)
 
     def run(*args: Any, **kwargs: Any) -> Any:
         given = {**dict(zip(names, args, strict=False)), **kwargs}
-        kept = {name: v for name, v in given.items() if not name.startswith("overwrite_")}
-        plain = plain_result(wrapper, (), kept)
-        found = replacement(**given)
-        if not isinstance(found, tuple):
-            return in_its_place(found, plain, given)
-        return tuple([in_its_place(f, p, given) for f, p in zip(found, plain, strict=True)])
+        taken = {name: v for name, v in given.items() if not name.startswith("overwrite_")}
+        held = {n: np.array(v, dtype) if n in into else v for n, v in taken.items()}
+        plain = plain_result(wrapper, (), held if in_place else taken)
+        outputs = plain if isinstance(plain, tuple) else (plain,)
+        try:
+            found = replacement(**taken)
+        except np.linalg.LinAlgError:
+            found = (None,) * len(outputs)
+        found = found if isinstance(plain, tuple) else (found,)
+        sources = tuple(taken.values())
+        results = [
+            undetermined(p, *sources) if f is None else same_values(f, p, wrapper, sources)
+            for f, p in zip(found, outputs, strict=True)
+        ]
+        for i, name in enumerate(into):
+            overwrites = in_place or given.get(f"overwrite_{name}")
+            if name is not None and is_in_place(given.get(name), overwrites, dtype):
+                given[name][...] = results[i]
+                results[i] = given[name]
+        return tuple(results) if isinstance(plain, tuple) else results[0]
 
     return run
 
 
-def in_its_place(found: Any, plain: Any, given: dict[str, Any]) -> Any:
-    """Return a result with plain values, in the argument that it has overwritten if it has."""
-    if not any(found is argument for argument in given.values()):
-        return same_values(found, plain)
-    if isinstance(found, ndarray):
-        found[...] = same_values(found.copy(), plain)
-    return found
+def positional_names(wrapper: Any, replacement: Callable[..., Any]) -> tuple[str, ...]:
+    """Return the parameters of a wrapper in order, options to overwrite after all others.
+
+    Text of a wrapper looks like ``x,info = dpotrs(c,b,[lower,overwrite_b])``.
+    """
+    names = tuple(inspect.signature(replacement).parameters)
+    line = (wrapper.__doc__ or "").partition("\n")[0]
+    listed = line.rpartition("(")[2].rstrip(")").replace("[", "").replace("]", "").split(",")
+    return tuple(listed) if set(names) <= set(listed) else names
 
 
 def is_in_place(array: Any, overwrite: Any, dtype: Any) -> bool:
@@ -64,9 +113,42 @@ def is_in_place(array: Any, overwrite: Any, dtype: Any) -> bool:
     )
 
 
-def returned(result: Any, array: Any, overwrite: Any, dtype: Any) -> Any:
-    """Return a result, in the array that the wrapper overwrites if it does."""
-    if not is_in_place(array, overwrite, dtype):
-        return result
-    array[...] = result
-    return array
+# Outputs without a derivative.
+
+NO_DERIVATIVE = not_implemented("this output of a wrapper of BLAS or LAPACK")
+
+
+def undetermined(plain: Any, *sources: Any) -> Any:
+    """Return an output of a wrapper; to use its derivative in one of the arguments is an error."""
+    return laid_out_copy(plain) if isinstance(plain, ndarray) else plain
+
+
+def undetermined_jvp(tangents: Any, y: Any, *args: Any) -> Any:
+    """Return nan: forward mode does not know whether the output will be used."""
+    return np.full(np.shape(y), np.nan)[()] if np.asarray(y).dtype.kind in "fc" else None
+
+
+@from_vjp(undetermined, jvp=undetermined_jvp)
+def undetermined_rule(plain: Any, *sources: Any) -> tuple[Any, Any]:
+    def undetermined_pullback(dy: Any) -> Any:
+        return (None, *[NO_DERIVATIVE if np.any(dy) else None for _ in sources])
+
+    return undetermined(plain, *sources), undetermined_pullback
+
+
+# Triangles, of which wrappers read one.
+
+
+def triangle(a: ndarray, lower: Any, unit: Any = False) -> ndarray:
+    """Return the triangle of a matrix that is read, with zeros in the other one."""
+    if unit:
+        strict = np.tril(a, -1) if lower else np.triu(a, 1)
+        return strict + np.eye(len(a), dtype=a.dtype)
+    return np.tril(a) if lower else np.triu(a)
+
+
+def merged(new: ndarray, old: Any, lower: Any, unit: Any = False) -> ndarray:
+    """Return the triangle that is written of `new`, and the elements of `old` elsewhere."""
+    k = 1 if unit else 0
+    written = np.tri(len(new), k=-k, dtype=bool) if lower else np.tri(len(new), k=-k, dtype=bool).T
+    return np.where(written, new, old)

@@ -11,7 +11,7 @@ __all__ = ["PARTS", "cases"]
 
 ALL = (
     "fft", "interpolate", "linalg", "ndimage", "signal", "sparse", "sparse_linalg", "spatial",
-    "spatial_transform", "special", "stats", "trees",
+    "spatial_transform", "special", "stats", "trees", "wrappers",
 )  # fmt: skip
 PARTS = ALL if find_spec("scipy") else ()
 
