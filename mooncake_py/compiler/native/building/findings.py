@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable
 from typing import Any, TypeVar
 
@@ -13,6 +14,8 @@ __all__ = ["Again", "Findings", "TooMuch", "reread"]
 T = TypeVar("T")
 ATTEMPTS = 60
 MOST = 10000  # statements that are read in all attempts: about five seconds
+FORGOTTEN = "has_lists", "pinned", "lengths", "same", "dropped", "unrolled", "mixed"
+"""What a reading no longer finds out after something that it has found too late."""
 
 
 class TooMuch(Unfit):
@@ -93,11 +96,16 @@ class Findings:
         binds one, and its name.  What objects are called changes with what is found.
     defaulted : set of (type, str)
         Attributes that such objects bind, and of which their class has a value besides.
-    scopes : dict of tuple to str
-        What begins the names of variables, by where a function is called.
+    names : dict of tuple to str
+        What begins the names of variables, by where a function is called, and the names of objects,
+        lists and dicts, by where they are made.
     assigned : dict of str to (tuple, Slot)
         Attributes that are assigned: where the object is, and the slot.
+    kept : dict of str to object or None
+        What was known when something was found that does not end this reading; see `later`.
     """
+
+    kept: dict[str, Any] | None = None
 
     def __init__(self, itemizes: bool = False) -> None:
         self.itemizes = itemizes
@@ -129,8 +137,29 @@ class Findings:
         self.lasting: set[str] = set()
         self.counters: set[str | tuple[Place | None, str]] = set()
         self.defaulted: set[tuple[type, str]] = set()
-        self.scopes: dict[tuple[Any, ...], str] = {}
+        self.names: dict[tuple[Any, ...], str] = {}
         self.assigned: dict[str, tuple[tuple[int | str, ...], Any]] = {}
+
+    @property
+    def is_late(self) -> bool:
+        """Whether the function will be read again, whatever this reading comes to."""
+        return self.kept is not None
+
+    def later(self) -> None:
+        """Have the function read again, after this reading has gone on for what it still finds.
+
+        What it finds about numbers that decide structure is forgotten: it may follow from what this
+        reading has mistaken.
+        """
+        if self.kept is None:
+            own = vars(self).items()
+            self.kept = {name: copy.copy(v) for name, v in own if name in FORGOTTEN}
+
+    def again(self) -> None:
+        """Begin another reading."""
+        if self.kept is not None:
+            vars(self).update(self.kept)
+            self.kept = None
 
     def count_statement(self, place: Place) -> None:
         """Count a statement that is read.
@@ -159,12 +188,17 @@ def reread(read: Callable[[Findings], T]) -> T:
     findings = Findings()
     for _ in range(ATTEMPTS):
         try:
-            return read(findings)
+            found = read(findings)
         except Again:
-            continue
-        except Unfit:
-            if not findings.has_lists:
-                raise
-            count, findings = findings.statements, Findings(itemizes=True)
-            findings.statements = count
+            pass
+        except Exception as error:
+            if not findings.is_late:
+                if not (isinstance(error, Unfit) and findings.has_lists):
+                    raise
+                count, findings = findings.statements, Findings(itemizes=True)
+                findings.statements = count
+        else:
+            if not findings.is_late:
+                return found
+        findings.again()
     raise Unfit("variables that get another type with each pass of a loop")

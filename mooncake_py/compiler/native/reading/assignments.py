@@ -71,7 +71,8 @@ class AssignmentReader(MemoryWriter):
         try:
             yield
         except Unfit:
-            if not self.has_picked or self.b.place in self.findings.compressed:
+            is_found = self.findings.is_late or self.b.place in self.findings.compressed
+            if not self.has_picked or is_found:
                 raise
             self.findings.compressed.add(self.b.place)
             raise Again from None
@@ -208,13 +209,20 @@ class AssignmentReader(MemoryWriter):
             else:
                 del values[slot]
 
-    def unpack(self, slot: Slot, old: Value | None, value: Value | None) -> None:
+    def unpack(self, slot: Slot, old: Value | None, value: Value | None) -> bool:
         """Find out that the slot of a tuple is bound again where it must stand for one thing."""
         if not isinstance(old, Tuple) or not isinstance(value, Tuple) or not alike(old, value):
-            return
-        if slot.own not in self.findings.unpacked:
-            self.findings.unpacked.add(slot.own)
-            raise Again
+            return False
+        if slot.own in self.findings.unpacked:
+            return False
+        self.find_later(slot, self.findings.unpacked)
+        return True
+
+    def find_later(self, slot: Slot, *found: set[str]) -> None:
+        """Note that a slot varies, which the next reading knows; this one goes on if it can."""
+        for names in found:
+            names.add(slot.own)
+        self.findings.later()
 
     def bind_complex(self, at: str | Slot, value: ComplexNumber) -> ComplexNumber:
         """Bind a variable to a complex number: two of real ones, which may read one another."""
@@ -241,11 +249,11 @@ class AssignmentReader(MemoryWriter):
         if known != kind:
             if BOOL in (known, kind):
                 raise Unfit("a variable that is a bool on one way and a number on another", b.place)
-            self.findings.widened.add(own)
-            self.findings.varied.add(own)
             if FLOAT32 in (known, kind):
                 self.findings.narrow.add(own)
-            raise Again
+            self.find_later(slot, self.findings.widened, self.findings.varied)
+            b.kinds[f"{own}.rank"] = INT
+            return Number(Name(own, place=b.place), "float64", Name(f"{own}.rank"))
         rank = f"{own}.rank"
         if own in self.findings.varied:
             if kind != FLOAT:
@@ -266,8 +274,9 @@ class AssignmentReader(MemoryWriter):
                 raise Unfit("a variable that is a float32 or a float64", b.place)
             return Number(target, "float64", Name(rank), is_narrow)
         if value.rank is not None or self.types.setdefault(own, value.type) != value.type:
-            self.findings.varied.add(own)
-            raise Again
+            self.find_later(slot, self.findings.varied)
+            b.kinds[rank] = INT
+            return Number(target, "float64", Name(rank))
         return Number(target, value.type)
 
     def bind_array(self, slot: Slot, value: Array) -> Array:

@@ -17,7 +17,6 @@ from dataclasses import replace
 from typing import Any
 
 from mooncake_py.compiler.native.building import narrow, operations
-from mooncake_py.compiler.native.building.builder import Builder
 from mooncake_py.compiler.native.building.generator import Generator
 from mooncake_py.compiler.native.building.in_words import said
 from mooncake_py.compiler.native.building.values import (
@@ -30,6 +29,7 @@ from mooncake_py.compiler.native.building.values import (
     Unfit,
     Value,
 )
+from mooncake_py.compiler.native.reading.naming import Naming
 from mooncake_py.compiler.native.regions.linear import ZERO
 from mooncake_py.compiler.native.regions.region import BOOL, FLOAT, REAL
 from mooncake_py.compiler.regions.ir import (
@@ -51,15 +51,8 @@ __all__ = ["ConditionReader", "all_of", "opposite"]
 LOGIC: dict[type[ast.boolop], str] = {ast.And: "and", ast.Or: "or"}
 
 
-class ConditionReader:
-    """Reads conditions.
-
-    Attributes
-    ----------
-    b : Builder
-    """
-
-    b: Builder
+class ConditionReader(Naming):
+    """Reads conditions."""
 
     def value(self, node: ast.expr) -> Value:
         """Read an expression."""

@@ -115,16 +115,16 @@ class LoopRule(LastingReader):
             for slot, v in end.items()
             if not is_same(before.get(slot), v)
         }
-        carried = {slot.own for slot in changed if isinstance(before.get(slot), Array)}
-        carried -= self.findings.carried
-        if carried:
-            self.findings.carried |= carried
-            raise Again
+        for slot in [slot for slot in changed if isinstance(before.get(slot), Array)]:
+            if slot.own not in self.findings.carried:
+                self.find_later(slot, self.findings.carried)
+                del changed[slot]
         self.settle_results(changed, ends)
         for slot, value in changed.items():
             if slot in before:
                 self.find_meeting(before[slot], value)
-                self.unpack(slot, before[slot], value)
+                if self.unpack(slot, before[slot], value):
+                    continue
                 if not is_number_again(before[slot], value):
                     self.unroll_at(around.place, pins=False)
                     self.carry(slot, before[slot], value, around.place)
@@ -139,7 +139,7 @@ class LoopRule(LastingReader):
             return
         places = [around.place, *[outer.place for outer in self.around]]
         self.findings.dropped |= {(place, own) for place in places for own in lost}
-        raise Again
+        self.findings.later()
 
     def another_type(self, slot: Slot) -> Unfit:
         """Return the error for a slot that a pass binds to something else."""

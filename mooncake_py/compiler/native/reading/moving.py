@@ -82,11 +82,11 @@ class MovingReader(StructureMethodReader):
             return False
         names = [v.name for v in values]  # type: ignore[union-attr]
         inside = [owned(side.values, name) for side, name in zip(sides, names, strict=True)]
-        if any(serial(name) <= known.names for name in names) or inside[0] != inside[1]:
+        if any(self.serial(name) <= known.names for name in names) or inside[0] != inside[1]:
             return False
         if any(names[k] in referred_by(sides[1 - k].values) for k in (0, 1)):
             return False
-        name = self.b.fresh("l" if names[0] in self.holders else "o")
+        name = self.name_made("l" if names[0] in self.holders else "o")
         self.copy_holder(names[0], name)
         for side, old in zip(sides, names, strict=True):
             move(side, old, name, inside[0])
@@ -189,7 +189,7 @@ class MovingReader(StructureMethodReader):
         """Let a slot hold a copy under its own name; it is not to be changed if others see it."""
         values = self.slots.values
         names = self.names_within(value)
-        is_private = serial(value.name) > 0 and (
+        is_private = self.serial(value.name) > 0 and (
             value.name not in referred([v for s, v in values.items() if s != slot], {})
         )
         if isinstance(value, Object):
@@ -254,7 +254,7 @@ class MovingReader(StructureMethodReader):
     def take_over(self, slot: Slot, value: Reference) -> None:
         """Let what a slot holds take the place of a new one."""
         values, name, own = self.slots.values, value.name, slot.own
-        if not self.around or serial(name) <= self.around[-1].before.names:
+        if not self.around or self.serial(name) <= self.around[-1].before.names:
             self.unroll_at(self.around[-1].place if self.around else None)
             raise Unfit(
                 f"{slot.shown}, which a loop binds to {said(value)} that is not new in each pass",
@@ -306,11 +306,6 @@ class MovingReader(StructureMethodReader):
                 raise Unfit(
                     f"{said(value)} that changes places with another in a loop", self.b.place
                 )
-
-
-def serial(name: str) -> int:
-    """Return when what has a name was made, 0 for what is passed or has the name of a slot."""
-    return int(name[1:]) if name[1:].isdigit() else 0
 
 
 def are_alike(x: Value | None, y: Value | None) -> bool:

@@ -6,9 +6,7 @@ def g(t): return a * t          g(x) is read where it is called, a in the scope 
 from __future__ import annotations
 
 import ast
-from collections import Counter
 from types import CellType, CodeType, FunctionType
-from typing import Any
 
 from mooncake_py.compiler.native.building.findings import TooMuch
 from mooncake_py.compiler.native.building.values import (
@@ -39,23 +37,9 @@ class NestedReader(GeneratorReader):
     ----------
     recursive : int
         How many calls of functions within themselves were read.
-    entered : Counter
-        How often which function was called from where.
     """
 
     recursive: int
-    entered: Counter[Any]
-
-    def scope_name(self, code: CodeType) -> str:
-        """Return the prefix of the names of the variables of a call.
-
-        It is the same in each reading, whatever else is read: findings have these names.
-        """
-        outer = self.scopes[-1].prefix if self.scopes else ""
-        key = outer, self.b.place, code.co_name, code.co_firstlineno
-        self.entered[key] += 1
-        names = self.findings.scopes
-        return names.setdefault((*key, self.entered[key]), f"u{len(names) + 1}")
 
     def require_shallow(self, code: CodeType) -> None:
         """Raise for calls that are nested too deeply; what ends recursion must be known."""

@@ -123,7 +123,7 @@ class ObjectReader(ClassReader):
             or special["__del__"] is not MISSING
         ):
             raise Unfit(f"the class {cls.__name__}", self.b.place)
-        o = Object(self.b.fresh("o"), cls, ObjectType(weakref.ref(cls), not is_frozen, ()), ())
+        o = Object(self.name_made("o"), cls, ObjectType(weakref.ref(cls), not is_frozen, ()), ())
         self.bind_defaults(o)
         if records.is_generated(start):
             records.filled(self, o, args, given)

@@ -188,8 +188,9 @@ class FunctionReader(ResultReader):
         self.grown: dict[str, Cells] = {}
         self.given = set()
         self.known_as: dict[tuple[Callee | int, str, bool], Value] = {}
-        self.scopes: list[Scope] = []
+        self.scopes = []
         self.entered = Counter()
+        self.born = {}
         self.stepping = {}
         self.of_generators = set()
         self.recursive = 0

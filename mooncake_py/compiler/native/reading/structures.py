@@ -110,7 +110,7 @@ class StructureReader(AssignmentReader):
 
     def held_apart(self, made: Structure) -> Value:
         """Return a new list or dict as one that the function changes."""
-        name = self.b.fresh("l")
+        name = self.name_made("l")
         keys = made.keys if isinstance(made, Dictionary) else range(len(made.items))
         found = self.set_out(replace(made, name=name), keys)
         for key, value in zip(keys, made.items, strict=True):
@@ -227,13 +227,13 @@ class StructureReader(AssignmentReader):
         self.require_unshared(slot)
         is_new = counters.isdisjoint((slot.own, here))
         if is_new and isinstance(value, Number) and value.type == "int":
-            if slot in self.slots.values or self.b.loops:
-                counters.update((here, self.bound_at.get(slot, slot.own)))
-                raise Again
-            self.bound_at[slot] = here
-            self.slots.bound(slot, Number(self.b.steady(value.e), "int"))
-        else:
-            self.bind(slot, value)
+            if not (slot in self.slots.values or self.b.loops):
+                self.bound_at[slot] = here
+                self.slots.bound(slot, Number(self.b.steady(value.e), "int"))
+                return
+            counters.update((here, self.bound_at.get(slot, slot.own)))
+            self.findings.later()
+        self.bind(slot, value)
 
     def require_unshared(self, slot: Slot) -> None:
         """Raise for a slot of what stands for something else, or for which another one stands."""
