@@ -225,11 +225,12 @@ class StructureReader(AssignmentReader):
         """Bind a slot of what is made within; ints may be sizes of arrays."""
         counters, here = self.findings.counters, (self.b.place, slot.name)
         self.require_unshared(slot)
-        is_new = counters.isdisjoint((slot.own, here))
-        if is_new and isinstance(value, Number) and value.type == "int":
+        is_new = counters.isdisjoint((slot.own, here)) and isinstance(value, Number)
+        was_int = slot in self.bound_at and (self.b.loops or not self.is_straight)
+        if is_new and (value.type == "int" or was_int):  # type: ignore[union-attr]
             if not (slot in self.slots.values or self.b.loops):
                 self.bound_at[slot] = here
-                self.slots.bound(slot, Number(self.b.steady(value.e), "int"))
+                self.slots.bound(slot, Number(self.b.steady(value.e), "int"))  # type: ignore[union-attr]
                 return
             counters.update((here, self.bound_at.get(slot, slot.own)))
             self.findings.later()

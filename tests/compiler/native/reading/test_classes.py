@@ -50,6 +50,24 @@ class Body:
         return self.x + t * self.v
 
 
+class Tank:
+    def __init__(self):
+        self.level = 0
+        self.peak = 0
+
+    def fill(self, v):
+        self.level = self.level + v
+        if self.level > self.peak:
+            self.peak = self.level
+
+
+def of_ints_that_become_floats(x, a):
+    tank = Tank()
+    for v in x:
+        tank.fill(v * a)
+    return tank.level * tank.peak
+
+
 class Damped(Body):
     gravity = 2.0
 
@@ -205,7 +223,7 @@ def no_descriptor(x, a):
 
 FUNCTIONS = [
     inheritance, methods_as_values, functions_in_attributes, kept_in_branches, recursion,
-    no_descriptor,
+    no_descriptor, of_ints_that_become_floats,
 ]  # fmt: skip
 
 
