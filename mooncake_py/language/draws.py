@@ -31,10 +31,8 @@ __all__ = [
     "repeats",
 ]
 
-FILES = frozenset(
-    os.path.join(PACKAGE, "rules", name)
-    for name in ("random.py", "shuffling.py", "transformed_draws.py", "undrawn.py")
-)
+DRAWING = ("random.py", "shaped_draws.py", "shuffling.py", "transformed_draws.py", "undrawn.py")
+FILES = frozenset(os.path.join(PACKAGE, "rules", name) for name in DRAWING)
 
 
 class _Thread(threading.local):

@@ -35,12 +35,10 @@ WITHOUT_PARAMETERS = frozenset({
 """Methods of NumPy's generators that take no parameter with a derivative."""
 
 CONSTANT_PARAMETERS = frozenset({
-    "beta", "binomial", "chisquare", "dirichlet", "f", "geometric", "hypergeometric",
-    "logseries", "multinomial", "multivariate_hypergeometric", "negative_binomial",
-    "noncentral_chisquare", "noncentral_f", "poisson", "standard_gamma", "standard_t", "wald",
-    "zipf",
+    "binomial", "geometric", "hypergeometric", "logseries", "multinomial",
+    "multivariate_hypergeometric", "negative_binomial", "poisson", "zipf",
 })  # fmt: skip
-"""Methods whose parameters must be constant."""
+"""Methods that draw integers: their parameters must be constant."""
 
 
 def methods(name: str) -> Iterator[Any]:
@@ -67,13 +65,13 @@ zero_derivative(
 # Draws whose parameters must be constant.
 
 
-NO_SMOOTH_MAP = "no smooth map takes draws without that parameter to draws with it"
+INTEGERS = "draws integers, which jump where the parameter changes"
 HOLD_CONSTANT = "hold the parameter constant, or use a score-function estimator"
 
 
 refused(
     *(method for name in sorted(CONSTANT_PARAMETERS) for method in methods(name)),
-    why=NO_SMOOTH_MAP,
+    why=INTEGERS,
     fix=HOLD_CONSTANT,
 )  # fmt: skip
 
@@ -81,7 +79,7 @@ refused(
 def constant_parameter(name: str, parameter: str) -> NotImplementedDerivative:
     """Return a stand-in for the derivative with respect to such a parameter."""
     return not_implemented(
-        f"{name} draws: {NO_SMOOTH_MAP}\n"
+        f"{name} draws by rejection, and the derivative of its distribution function is missing\n"
         f"it is the parameter {parameter!r}; argument 0 is the generator"
     )
 

@@ -1,4 +1,4 @@
-"""Draws made from others by a smooth map: of gamma, Weibull, Pareto, power, triangular, normal.
+"""Draws made from others by a smooth map: of Weibull, Pareto, power, triangular, normal.
 
 The map is the one that NumPy uses, so that the derivative is that of the very numbers drawn.
 """
@@ -14,21 +14,9 @@ from numpy.random import Generator, RandomState
 from mooncake_py.rules.axes import Result, owned
 from mooncake_py.rules.declare import from_vjp, overlay, zero_derivative
 from mooncake_py.rules.generator_states import rewound, source_of, state_of
-from mooncake_py.rules.random import constant_parameter, drawn
+from mooncake_py.rules.random import constant_parameter
 
 __all__: list[str] = []
-
-
-@from_vjp(Generator.gamma, RandomState.gamma)
-def gamma_rule(self: Any, shape: Any, scale: Any = 1.0, size: Any = None) -> Result:
-    """Return y = scale z, where z depends on the shape by rejection."""
-    y, z = drawn("gamma", self, (shape, scale), size, scale, (shape, 1.0))
-
-    def gamma_pullback(dy: Any) -> tuple[Any, ...]:
-        of_shape = constant_parameter("gamma", "shape")
-        return None, of_shape, lambda: dy * (y / np.asarray(scale) if z is None else z)
-
-    return y, gamma_pullback
 
 
 @from_vjp(Generator.vonmises, RandomState.vonmises)

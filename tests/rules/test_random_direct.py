@@ -208,7 +208,7 @@ def test_draws_overwrite_the_active_array_that_is_given(name: str, args: tuple[A
 @pytest.mark.parametrize(
     ("name", "make"), rotating(sorted(rules.CONSTANT_PARAMETERS), [generator, legacy])
 )
-def test_parameters_without_a_smooth_map_are_refused(name: str, make: Any) -> None:
+def test_parameters_of_draws_of_integers_are_refused(name: str, make: Any) -> None:
     method = getattr(type(make()), name, None)
     if method is None:
         pytest.skip("the old generators lack it")
@@ -221,17 +221,16 @@ def test_parameters_without_a_smooth_map_are_refused(name: str, make: Any) -> No
 
 
 @pytest.mark.plain
-def test_shape_of_gamma_is_refused_and_its_scale_is_not() -> None:
-    with pytest.raises(MissingRuleError, match="argument 1 is not implemented") as caught:
-        grad(lambda shape: generator().gamma(shape))(2.0)
-    assert "it is the parameter 'shape'; argument 0 is the generator" in caught.value.why
+def test_kappa_is_refused_and_mu_is_not() -> None:
+    with pytest.raises(MissingRuleError, match="argument 2 is not implemented") as caught:
+        grad(lambda kappa: generator().vonmises(0.5, kappa))(2.0)
+    assert "it is the parameter 'kappa'; argument 0 is the generator" in caught.value.why
     assert caught.value.__notes__ == ["mooncake_py: debug=True names the line"]
     with pytest.raises(MissingRuleError) as caught:
-        grad(lambda shape: generator().gamma(shape), debug=True)(2.0)
+        grad(lambda kappa: generator().vonmises(0.5, kappa), debug=True)(2.0)
     assert caught.value.where is not None
     assert not hasattr(caught.value, "__notes__")
-    z = generator().standard_gamma(2.0)
-    assert_allclose(grad(lambda scale: generator().gamma(2.0, scale))(3.0), z)
+    assert_allclose(grad(lambda mu: generator().vonmises(mu, 2.0))(0.5), 1.0)
 
 
 @pytest.mark.parametrize("make", [generator, legacy], ids=["Generator", "RandomState"])

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from mooncake_py.rules import random as drawing
-from mooncake_py.rules import shuffling, transformed_draws
+from mooncake_py.rules import shaped_draws, shuffling, transformed_draws
 from mooncake_py.rules.coverage import is_part
 from mooncake_py.rules.kinds import ContextRule, RefusedRule, Rule, function_name
 from mooncake_py.tangents.memory import has_overlaps
@@ -58,7 +58,9 @@ EXEMPTIONS: dict[str, tuple[Hashable, ...]] = {
 # checked in test_random_direct.
 _SPARSE = os.path.join("integrations", "scipy", "sparse")
 _PIECEWISE = os.path.join("integrations", "scipy", "interpolate", "piecewise.py")
-_DRAWING = (drawing.__file__, shuffling.__file__, transformed_draws.__file__)
+_DRAWING = tuple(
+    module.__file__ for module in (drawing, shaped_draws, shuffling, transformed_draws)
+)
 
 
 def reason(function: Hashable, rule: Rule) -> str | None:
@@ -76,7 +78,7 @@ def reason(function: Hashable, rule: Rule) -> str | None:
     if is_compiled_part(function):
         return "called by public functions of SciPy, which have cases"
     if rule.origin.file in _DRAWING:
-        return "drawn by the programs in cases.random and test_random_direct"
+        return "drawn in cases.random, test_random_direct and test_shaped_draws"
     return next((why for why, exempt in EXEMPTIONS.items() if function in exempt), None)
 
 

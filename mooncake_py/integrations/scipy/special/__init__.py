@@ -9,6 +9,7 @@ Equation numbers are those of the DLMF, https://dlmf.nist.gov.
 from mooncake_py.integrations.scipy.special import bessel as bessel
 from mooncake_py.integrations.scipy.special import counts as counts
 from mooncake_py.integrations.scipy.special import distributions as distributions
+from mooncake_py.integrations.scipy.special import draws as draws
 from mooncake_py.integrations.scipy.special import elementary as elementary
 from mooncake_py.integrations.scipy.special import elliptic as elliptic
 from mooncake_py.integrations.scipy.special import errors as errors

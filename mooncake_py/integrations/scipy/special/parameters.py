@@ -114,8 +114,11 @@ def of_smaller_tail(
         return differentiated(lower, i, xs, scale)
     if not np.any(small):
         return -differentiated(upper, i, xs, scale)
-    below, above = differentiated(lower, i, xs, scale), -differentiated(upper, i, xs, scale)
-    return np.where(small, below, above)
+    xs = np.broadcast_arrays(*xs)
+    slope = np.empty(np.shape(small))
+    slope[small] = differentiated(lower, i, tuple([x[small] for x in xs]), scale)
+    slope[~small] = -differentiated(upper, i, tuple([x[~small] for x in xs]), scale)
+    return slope
 
 
 def is_small(y: Any) -> Any:
