@@ -14,7 +14,10 @@ __all__ = ["Again", "Findings", "TooMuch", "reread"]
 T = TypeVar("T")
 ATTEMPTS = 60
 MOST = 10000  # statements that are read in all attempts: about five seconds
-FORGOTTEN = "has_lists", "pinned", "lengths", "same", "dropped", "unrolled", "mixed"
+FORGOTTEN = (
+    "has_lists", "pinned", "lengths", "same", "dropped", "unrolled", "mixed", "rows", "rowless",
+    "homes", "mixed_rows",
+)  # fmt: skip
 """What a reading no longer finds out after something that it has found too late."""
 
 
@@ -99,6 +102,12 @@ class Findings:
     names : dict of tuple to str
         What begins the names of variables, by where a function is called, and the names of objects,
         lists and dicts, by where they are made.
+    rows, rowless : set of Place
+        Loops over known items that stay loops, and those that cannot.
+    homes : dict of (Place, tuple) to None
+        Of such loops the attributes that they assign: how to find them in an item.
+    mixed_rows : set of (Place, str)
+        The attributes that hold floats of Python and of NumPy then.
     assigned : dict of str to (tuple, Slot)
         Attributes that are assigned: where the object is, and the slot.
     kept : dict of str to object or None
@@ -138,6 +147,10 @@ class Findings:
         self.counters: set[str | tuple[Place | None, str]] = set()
         self.defaulted: set[tuple[type, str]] = set()
         self.names: dict[tuple[Any, ...], str] = {}
+        self.rows: set[Place] = set()
+        self.rowless: set[Place] = set()
+        self.homes: dict[tuple[Place, tuple[int | str, ...]], None] = {}
+        self.mixed_rows: set[tuple[Place, str]] = set()
         self.assigned: dict[str, tuple[tuple[int | str, ...], Any]] = {}
 
     @property
@@ -193,6 +206,10 @@ def reread(read: Callable[[Findings], T]) -> T:
             pass
         except Exception as error:
             if not findings.is_late:
+                if findings.rows and isinstance(error, Unfit) and not isinstance(error, TooMuch):
+                    findings.rowless |= findings.rows  # pass by pass more is known
+                    findings.rows = set()
+                    continue
                 if not (isinstance(error, Unfit) and findings.has_lists):
                     raise
                 count, findings = findings.statements, Findings(itemizes=True)

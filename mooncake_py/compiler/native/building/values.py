@@ -22,8 +22,7 @@ __all__ = [
     "COMPLEX", "KINDS", "NO_KEY", "NUMPY_TYPES", "PARTS", "RANKS", "Array", "Cells",
     "ComplexArray", "ComplexNumber", "Dictionary", "Drawer", "Function", "Generator", "Index",
     "Known", "Number", "Object", "Partial", "Slice", "Stack", "Super", "Tuple", "Unfit",
-    "Unread",
-    "Value",
+    "Unread", "Value",
     "complex_array", "key_in", "lengths", "names_as_index", "stored", "stored_complex",
 ]  # fmt: skip
 
@@ -434,6 +433,7 @@ class Object:
     cls: type
     type: ObjectType
     path: tuple[Any, ...]
+    is_row = property(lambda self: self.name[0] == "#", doc="Whether it varies in a loop.")
 
 
 @dataclass(frozen=True)

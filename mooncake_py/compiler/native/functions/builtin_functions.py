@@ -108,7 +108,11 @@ def total(b: Builder, args: Sequence[Value], given: Given) -> Value:
     if not isinstance(x, Cells):
         return found
     assert isinstance(found, Number)
-    return Number(found.e, type_in(b, x))
+    if x.ranks is not None:  # one of NumPy makes the sum one
+        b.is_exact = b.is_exact and not COMPENSATES
+        rank = element_of(b, "max", Array(x.ranks.shape, INT, x.ranks.at)).e
+        return Number(found.e, "float64", rank)
+    return Number(found.e, x.type)
 
 
 def product(b: Builder, args: Sequence[Value], given: Given) -> Value:
@@ -125,7 +129,7 @@ def product(b: Builder, args: Sequence[Value], given: Given) -> Value:
 def type_in(b: Builder, x: Cells) -> str:
     """Return the type of the items of a list."""
     if x.ranks is not None:
-        raise Unfit("sum, min or max of floats of Python and of NumPy", b.place)
+        raise Unfit("min or max of floats of Python and of NumPy", b.place)
     return x.type
 
 

@@ -16,6 +16,7 @@ from mooncake_py.compiler.native.building.values import (
     Unfit,
     Value,
 )
+from mooncake_py.compiler.native.reading import ragged
 from mooncake_py.compiler.native.reading.lowering import is_flag
 from mooncake_py.compiler.native.reading.merging import Before, bases_in, merged
 from mooncake_py.compiler.native.reading.returning import ReturnReader, is_result
@@ -169,6 +170,11 @@ class BranchReader(ReturnReader):
         v, there = one.get(slot), other.get(slot)
         if not is_same(v, there) and not self.one_of_two(slot, known, blocks, sides):
             self.unpack(slot, v, there)
+            refilled = ragged.refilled(self.b, slot, known, blocks, (one, other))
+            if refilled is not None:
+                self.require_no_loop_over(refilled)
+                one[slot] = other[slot] = refilled
+                return
             self.merge(slot, known, blocks, (one, other))
 
     def merge(

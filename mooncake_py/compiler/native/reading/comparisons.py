@@ -107,8 +107,10 @@ def is_same(r: ExpressionReader, x: Value, y: Value) -> Expr:
     """Return whether two values are one object."""
     if x is y and isinstance(x, Function):
         return Const(True)
-    if both(x, y, Object):
-        return Const(x.name == y.name)  # type: ignore[union-attr]
+    if isinstance(x, Object) and isinstance(y, Object):
+        if x.name != y.name and (x.is_row or y.is_row):
+            return r.same_rows(x, y)
+        return Const(x.name == y.name)
     if isinstance(y, Number) and not isinstance(x, Number):
         x, y = y, x
     if isinstance(x, Number):

@@ -28,8 +28,10 @@ from mooncake_py.compiler.native.building.operations import as_float
 from mooncake_py.compiler.native.building.types import MOST_ITEMS
 from mooncake_py.compiler.native.building.values import (
     Array,
+    Cells,
     Dictionary,
     Number,
+    Object,
     Stack,
     Tuple,
     Unfit,
@@ -37,13 +39,14 @@ from mooncake_py.compiler.native.building.values import (
     stored,
 )
 from mooncake_py.compiler.native.reading import dicts, lists, pinned, stacks
+from mooncake_py.compiler.native.reading.alike import Alike
 from mooncake_py.compiler.native.reading.iterables import (
     Generated,
     Iterable,
     known_count,
     memory_of,
 )
-from mooncake_py.compiler.native.reading.objects import ObjectReader
+from mooncake_py.compiler.native.reading.rows import RowReader
 from mooncake_py.compiler.native.regions.linear import ONE, minus
 from mooncake_py.compiler.native.regions.region import FLOAT, INT
 from mooncake_py.compiler.regions.ir import Alloc, Assign, Compare, Const, Expr, For, Load, Name, Op
@@ -73,7 +76,7 @@ class Renamed(NamedTuple):
     names: set[str]
 
 
-class ComprehensionReader(ObjectReader):
+class ComprehensionReader(RowReader):
     """Reads comprehensions."""
 
     @override
@@ -88,6 +91,9 @@ class ComprehensionReader(ObjectReader):
             return self.collected(node, self.yielded(node, found, over))
         items = self.known_items(over, self.is_unrolled(node, over))
         is_one_loop = len(found.generators) == 1 and not found.generators[0].ifs
+        if items is not None and self.stays(place_of(node)):
+            with self.row_loop(place_of(node), items) as loop:
+                return self.looped(node, Alike(loop.items), found)
         if items is not None:
             made: list[tuple[Value, ...]] = []
             self.each(node, found, items, made)
@@ -152,6 +158,8 @@ class ComprehensionReader(ObjectReader):
                     continue
                 if depth + 1 == len(found.generators):
                     made.append(tuple([self.kept_apart(self.value(e)) for e in found.elements]))
+                    if isinstance(made[-1][-1], Object | Dictionary):  # no list of a loop's
+                        self.findings.rowless.add(place_of(node))
                     continue
                 over = self.iterated(found.generators[depth + 1].iter)
                 inner = self.known_items(over, self.is_unrolled(node, over))
@@ -263,6 +271,8 @@ class ComprehensionReader(ObjectReader):
             raise Again
         if not is_stacked:
             self.unroll_at(place_of(node))
+        if isinstance(found, Cells):
+            self.run_instead(node)
         if not is_stacked and not isinstance(found, Tuple):
             raise Unfit(
                 f"{said(found)} in a list comprehension over items whose number is known only "

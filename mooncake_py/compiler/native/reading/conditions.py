@@ -24,6 +24,7 @@ from mooncake_py.compiler.native.building.values import (
     Dictionary,
     Known,
     Number,
+    Object,
     Stack,
     Tuple,
     Unfit,
@@ -70,6 +71,14 @@ class ConditionReader(Naming):
 
     def source_of(self, generator: Generator) -> Value:
         """Return x of a new ``iter(x)``, and generators as they are."""
+        raise NotImplementedError
+
+    def item_of_row(self, base: Tuple, at: Number) -> Value | None:
+        """Read an item that a loop over known items tells, None in other loops."""
+        raise NotImplementedError
+
+    def same_rows(self, x: Object, y: Object) -> Expr:
+        """Return whether two objects are one, of which one is another one in each pass."""
         raise NotImplementedError
 
     def among_others(self) -> AbstractContextManager[None]:

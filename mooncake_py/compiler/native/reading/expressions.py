@@ -390,6 +390,9 @@ class ExpressionReader(ConditionReader):
         if isinstance(base, Tuple):
             at = self.number(index)
             if not isinstance(at.e, Const) or type(at.e.value) is not int:
+                found = self.item_of_row(base, at)
+                if found is not None:
+                    return found
                 self.unroll(at.e)
                 growing.find_out(base, self.findings)
                 self.pin(at.e)

@@ -33,6 +33,7 @@ from mooncake_py.compiler.native.building.values import (
     Value,
 )
 from mooncake_py.compiler.native.reading import dicts, lists, own_operators, stacks
+from mooncake_py.compiler.native.reading.alike import Alike
 from mooncake_py.compiler.native.reading.bodies import is_read_freely
 from mooncake_py.compiler.native.reading.constants import UNKNOWN, python_of, value_of
 from mooncake_py.compiler.native.reading.loop_rule import LoopRule
@@ -117,7 +118,7 @@ class Generated:
     start: Number | None = None
 
 
-Iterable = Items | Range | Rows | Zipped | Enumerated | Reversed | Generated
+Iterable = Items | Alike | Range | Rows | Zipped | Enumerated | Reversed | Generated
 VIEWS = ("items", "keys", "values")
 COMBINED: dict[Any, Callable[..., Iterator[Any]]] = {
     itertools.product: itertools.product, itertools.combinations: itertools.combinations,
@@ -373,7 +374,7 @@ class IterableReader(LoopRule):
     def length(self, found: Iterable) -> Expr:
         """Return how many items there are; of a zip, whose parts are checked to have as many."""
         match found:
-            case Items(values=values):
+            case Items(values=values) | Alike(values=values):
                 return Const(len(values))
             case Rows(array=array):
                 return array.shape[0]
@@ -408,6 +409,8 @@ class IterableReader(LoopRule):
             case Items(values=values):
                 assert isinstance(at, Const)
                 return values[int(at.value)]  # type: ignore[arg-type]
+            case Alike():
+                return self.row_of(found, at)
             case Range(low=low, step=step):
                 return Number(plus(low, times(Const(step), at)), "int")
             case Rows(array=Stack() as made):

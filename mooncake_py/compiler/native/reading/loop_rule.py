@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from mooncake_py.compiler.native.building.findings import Again
 from mooncake_py.compiler.native.building.values import Array, Number, Unfit, Value
+from mooncake_py.compiler.native.reading.alike import Alike
 from mooncake_py.compiler.native.reading.bodies import has_jump, names_bound
 from mooncake_py.compiler.native.reading.branches import LEAVING
 from mooncake_py.compiler.native.reading.lasting import LastingReader
@@ -61,6 +62,10 @@ class LoopRule(LastingReader):
         for slot in list(values):
             self.refresh(slot)
         self.around.append(around._replace(entry=self.slots.snapshot()))
+
+    def row_of(self, over: Alike, at: Expr) -> Value:
+        """Return the item of a pass of a loop that stays a loop over known items."""
+        raise NotImplementedError
 
     def may_be_carried(self, slot: Slot) -> bool:
         """Return True for a slot of an array that the innermost loop may bind again."""

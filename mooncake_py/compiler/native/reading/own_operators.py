@@ -137,10 +137,10 @@ def compared(r: ExpressionReader, op: ast.cmpop, x: Value, y: Value) -> Value | 
     if found is not None:
         return found
     if isinstance(op, ast.Eq):
-        return Number(Const(are_one(x, y)), "bool")
+        return Number(are_one(r, x, y), "bool")
     if isinstance(op, ast.NotEq):  # as `object.__ne__` does
         same = compared(r, ast.Eq(), x, y)
-        test = Const(are_one(x, y)) if same is None else r.truth(same)
+        test = are_one(r, x, y) if same is None else r.truth(same)
         return Number(comparisons.opposite(test), "bool")
     raise Unfit(f"a comparison of {said(x, y)}, which do not have it", r.b.place)
 
@@ -151,12 +151,14 @@ def of_dataclasses(r: ExpressionReader, op: ast.cmpop, x: Value, y: Value) -> Va
         raise Unfit(f"a comparison of {said(x, y)}: compare their attributes", r.b.place)
     if not isinstance(op, ast.Eq):
         raise Unfit("an order of dataclasses: compare their attributes", r.b.place)
-    return Number(Const(True) if are_one(x, y) else records.are_equal(r, x, y), "bool")
+    return Number(Const(True) if x.name == y.name else records.are_equal(r, x, y), "bool")
 
 
-def are_one(x: Value, y: Value) -> bool:
-    """Return True for two names of one object."""
-    return isinstance(x, Object) and isinstance(y, Object) and x.name == y.name
+def are_one(r: ExpressionReader, x: Value, y: Value) -> Expr:
+    """Return whether two names are of one object."""
+    if isinstance(x, Object) and isinstance(y, Object):
+        return comparisons.is_same(r, x, y)
+    return Const(False)
 
 
 def defines_equality(r: ExpressionReader, cls: type) -> bool:

@@ -24,6 +24,7 @@ from mooncake_py.compiler.native.building.builder import Builder
 from mooncake_py.compiler.native.building.in_words import said
 from mooncake_py.compiler.native.building.indexing import sliced
 from mooncake_py.compiler.native.building.values import (
+    KINDS,
     Array,
     Cells,
     ComplexArray,
@@ -35,7 +36,7 @@ from mooncake_py.compiler.native.building.values import (
     Unfit,
     Value,
 )
-from mooncake_py.compiler.native.reading import growing, lists
+from mooncake_py.compiler.native.reading import growing, lists, ragged
 from mooncake_py.compiler.native.reading.merging import Before
 from mooncake_py.compiler.native.regions.linear import LARGE, ONE, flat, minus, plus, size_of, times
 from mooncake_py.compiler.native.regions.region import BOOL, FLOAT, INT
@@ -70,6 +71,8 @@ def form_of(b: Builder, value: Value) -> Form:
     match value:
         case Number(rank=None) if value.kind in (FLOAT, INT):
             return "number", value.type
+        case Cells(type=type_) if type_:
+            return "cells", type_
         case ComplexArray():
             pass
         case Array():
@@ -87,6 +90,9 @@ def kinds_in(form: Form) -> Iterator[str]:
     """Yield the kinds of the numbers and arrays in an item."""
     if form[0] == "number":
         yield INT if form[1] in ("int", "int64") else FLOAT
+    elif form[0] == "cells":
+        yield KINDS[form[1]]
+        yield INT
     elif form[0] == "array":
         yield form[1]
     elif form[0] in TUPLES:
@@ -96,7 +102,7 @@ def kinds_in(form: Form) -> Iterator[str]:
 
 def has_lists(form: Form) -> bool:
     """Return True for items that are lists, or tuples of such."""
-    return form[0] == "list" or (form[0] == "tuple" and any(map(has_lists, form[2])))
+    return form[0] in ("list", "cells") or (form[0] == "tuple" and any(map(has_lists, form[2])))
 
 
 def has_only_ints(form: Form) -> bool:
@@ -113,6 +119,10 @@ def started(b: Builder, form: Form, is_turned: bool = False) -> Stack:
     b.ranges.sizes[length] = LARGE
     bases = tuple([growing.room(b, b.fresh("g"), kind).base for kind in kinds_in(form)])
     b.add(Count(length, Const(0), place=b.place))
+    for _, ends in ragged.pairs_in(form, iter(bases)):
+        if is_turned:
+            raise Unfit("a list of lists to which a loop appends at the beginning", b.place)
+        ragged.started(b, ends)
     b.frozen = {}
     return Stack(form, bases, Const(0), length, {}, b.loops, is_turned=is_turned)
 
@@ -166,6 +176,10 @@ def put(
                 b.add(Grow(base, plus(n, ONE), place=b.place))
             e = operations.as_float(e) if value.kind == FLOAT else e
             b.add(Assign(Load(base, (n,)), e, place=b.place))
+        case Cells():
+            if not grows:
+                raise Unfit("a list of lists in a comprehension: append to a list", b.place)
+            ragged.put(b, next(bases), next(bases), n, value)
         case Array(shape=shape):
             base = next(bases)
             known = made.shapes.setdefault(base, shape)
@@ -247,6 +261,8 @@ def part_at(b: Builder, made: Stack, form: Form, bases: Iterator[str], place: Ex
         case ("number", type_):
             e = Load(next(bases), (place,))
             return Number(b.counted(e) if type_ in ("int", "int64") else b.number(e), type_)
+        case ("cells", type_):
+            return ragged.item(b, next(bases), next(bases), place, type_)
     base = next(bases)
     shape = made.shapes.get(base)
     if shape is None:

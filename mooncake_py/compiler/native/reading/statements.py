@@ -137,7 +137,12 @@ class StatementReader(ConsumingReader):
             self.unrolled(node, known, runs_back(over))
             self.iterating.pop()
             return
+        self.kept_loop(node, over, count)
+
+    def kept_loop(self, node: ast.For, over: Iterable, count: int | None) -> None:
+        """Read ``for`` as a loop, over so many items if that is known."""
         b = self.b
+        is_short = count is not None and count <= MOST_ITEMS
         counter = b.fresh("i")
         heads, (low, high, step) = self.head(node.target, over)
         if count is not None and is_short:

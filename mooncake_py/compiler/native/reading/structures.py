@@ -32,8 +32,9 @@ from mooncake_py.compiler.native.building.values import (
     Value,
     key_in,
 )
-from mooncake_py.compiler.native.reading import growing, lists, stacks
+from mooncake_py.compiler.native.reading import growing, lists, ragged, stacks
 from mooncake_py.compiler.native.reading.assignments import AssignmentReader
+from mooncake_py.compiler.native.reading.merging import bases_in
 from mooncake_py.compiler.native.reading.store import KEYS, Slot
 from mooncake_py.overriding import override
 from mooncake_py.syntax.nodes import Place
@@ -350,7 +351,21 @@ class StructureReader(AssignmentReader):
                 self.bind_at(made, k, value)
 
     @override
+    def keep_in_list(self, value: Value) -> None:
+        own = {cells.base for cells in ragged.lists_in(value)}
+        before = self.around[-1].entry.values.values() if self.around else ()
+        if own and not own.isdisjoint(bases_in(before)):
+            raise Unfit("a list from before a loop, which appends it to another one", self.b.place)
+        super().keep_in_list(value)
+
+    def require_own(self, made: Value) -> None:
+        """Raise for a list of numbers that another list has, too."""
+        if isinstance(made, Cells) and (made.array.frozen or made.base in self.in_lists):
+            raise Unfit("a change of a list that another list has too", self.b.place)
+
+    @override
     def gains(self, made: Value, more: Value) -> None:
+        self.require_own(made)
         if not isinstance(more, Tuple | Cells):
             raise Unfit(f"a list that grows by {said(more)}: use a list", self.b.place)
         if isinstance(made, Stack) or self.is_appended_by_loop(made, more):
@@ -391,6 +406,7 @@ class StructureReader(AssignmentReader):
 
     def write_cell(self, made: Cells, at: Number, value: Value) -> None:
         """Write an item of a list of numbers; anything else makes it a list of any items."""
+        self.require_own(made)
         if not isinstance(value, Number) and made.place is not None:
             self.changing(made)
         lists.write(self.b, made, at, value, self.findings.mixed)
