@@ -222,6 +222,8 @@ def gamma_draw(y: Any, alpha: Any, beta: Any) -> Any:
 
 @from_vjp(gamma_draw)
 def gamma_draw_rule(y: Any, alpha: Any, beta: Any) -> Result:
+    y = gamma_draw(y, alpha, beta)
+
     def gamma_draw_pullback(dy: Any) -> tuple[Any, ...]:
         z = y / beta
         return None, lambda: along("gamma", 0, dy * beta, z, alpha), lambda: dy * z

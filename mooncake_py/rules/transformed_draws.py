@@ -13,6 +13,7 @@ from numpy.random import Generator, RandomState
 
 from mooncake_py.rules.axes import Result, owned
 from mooncake_py.rules.declare import from_vjp, overlay, zero_derivative
+from mooncake_py.rules.gauge import inverse_differences, rounding
 from mooncake_py.rules.generator_states import rewound, source_of, state_of
 from mooncake_py.rules.random import constant_parameter
 
@@ -93,7 +94,9 @@ def quotient_or_zero(a: Any, b: Any) -> Any:
     return np.divide(a, b, out=np.zeros_like(b), where=b != 0)
 
 
-# Several normal numbers with a covariance: mean + z F', where F F' = cov.
+# Several normal numbers with a covariance: mean + z F', where F F' = cov.  Of equal eigenvalues the
+# vectors in F are any basis, and F has no derivative.  Half of dcov cov^-1 (y - mean) moves draws
+# from one distribution to the other as well (by Stein's lemma), whatever F is.
 
 
 @overlay(Generator.multivariate_normal)
@@ -109,6 +112,13 @@ def multivariate_normal(
 ) -> Any:
     mean, cov = np.asarray(mean), np.asarray(cov).astype(np.float64)
     z = numbers_behind(self, mean, cov, size, check_valid, tol, method=method)
+    if method != "cholesky" and has_free_basis(cov):
+        return normal_draws(plain_draws(from_numbers, z, mean, cov, method), mean, cov)
+    return from_numbers(z, mean, cov, method)
+
+
+def from_numbers(z: ndarray, mean: Any, cov: Any, method: str) -> Any:
+    """Return mean + z F'."""
     if method == "cholesky":
         factor = np.linalg.cholesky(cov)
     elif method == "eigh":
@@ -131,8 +141,45 @@ def legacy_multivariate_normal(
 ) -> Any:
     mean, cov = np.asarray(mean), np.asarray(cov).astype(np.float64)
     z = numbers_behind(self, mean, cov, size, check_valid, tol)
+    if has_free_basis(cov):
+        return normal_draws(plain_draws(legacy_from_numbers, z, mean, cov), mean, cov)
+    return legacy_from_numbers(z, mean, cov)
+
+
+def legacy_from_numbers(z: ndarray, mean: Any, cov: Any) -> Any:
+    """Return z F' + mean, in the order of the former generators."""
     _, s, vh = np.linalg.svd(cov)
     return owned(np.reshape(z, (-1, mean.size)) @ (np.sqrt(s)[:, None] * vh) + mean, z.shape)
+
+
+def has_free_basis(cov: ndarray) -> bool:
+    """Return whether eigenvalues coincide, of a matrix that is not singular."""
+    w = np.linalg.eigvalsh(cov)
+    _, coincide = inverse_differences(w)
+    return bool(np.count_nonzero(coincide) > w.size and w[0] > rounding(w)[0])
+
+
+def plain_draws(made_by: Any, *args: Any) -> ndarray:
+    """Return draws without a derivative."""
+    return made_by(*args)
+
+
+def normal_draws(y: ndarray, mean: Any, cov: Any) -> Any:
+    """Return draws that are there, which have a derivative in mean and covariance."""
+    return y.copy()
+
+
+@from_vjp(normal_draws)
+def normal_draws_rule(y: ndarray, mean: Any, cov: Any) -> Result:
+    result = normal_draws(y, mean, cov)
+
+    def normal_draws_pullback(dy: ndarray) -> tuple[Any, ...]:
+        dy = np.reshape(dy, (-1, mean.size))
+        from_mean = np.reshape(result, (-1, mean.size)) - mean
+        dcov = dy.T @ np.linalg.solve(cov, from_mean.T).T
+        return None, np.sum(dy, axis=0), (dcov + dcov.T) / 4
+
+    return result, normal_draws_pullback
 
 
 def numbers_behind(generator: Any, *arguments: Any, **options: Any) -> ndarray:
@@ -144,4 +191,7 @@ def numbers_behind(generator: Any, *arguments: Any, **options: Any) -> ndarray:
         return generator.standard_normal(shape)
 
 
-zero_derivative(numbers_behind, because="draws without parameters that have a derivative")
+zero_derivative(
+    has_free_basis, numbers_behind, plain_draws,
+    because="draws without parameters that have a derivative",
+)  # fmt: skip

@@ -10,7 +10,7 @@ import pytest
 from numpy.random import Generator, RandomState
 from numpy.testing import assert_allclose, assert_array_equal
 
-from mooncake_py import MissingRuleError, grad, vjp
+from mooncake_py import MissingRuleError, grad, value_and_grad, vjp
 from mooncake_py.rules import random as rules
 from mooncake_py.rules import registry, shuffling
 from mooncake_py.rules.kinds import ZeroDerivativeRule
@@ -245,6 +245,33 @@ def test_multivariate_normal_draws_what_numpy_draws(make: Any, size: Any) -> Non
     assert_array_equal(following, theirs.normal(mean))
     (dmean,) = pullback((np.ones_like(y), np.zeros(2)))
     assert_allclose(dmean, np.full(2, y.size / 2))
+
+
+@pytest.mark.parametrize("make", [generator, legacy], ids=["Generator", "RandomState"])
+def test_normal_draws_of_equal_variances(make: Any) -> None:
+    """E of exp(a y) is exp(a m + a S a / 2), at a covariance whose eigenvectors are free."""
+    a, mean, cov = np.array([0.3, -0.4, 0.2]), np.array([0.1, 0.2, 0.0]), 0.7 * np.eye(3)
+
+    def estimate(mean: Any, cov: Any) -> Any:
+        return np.mean(np.exp(make().multivariate_normal(mean, cov, 4000) @ a))
+
+    def exact(mean: Any, cov: Any) -> Any:
+        return np.exp(a @ mean + a @ cov @ a / 2)
+
+    value, gradients = value_and_grad(estimate, argnums=(0, 1))(mean, cov)
+    assert_allclose(value, estimate(mean, cov), rtol=1e-14)
+    for found, expected in zip(gradients, grad(exact, argnums=(0, 1))(mean, cov), strict=True):
+        assert_allclose(found, expected, atol=0.03)
+
+    def along(t: Any) -> Any:
+        return estimate(mean, cov + t * np.diag([1.0, 2.0, 0.5]))
+
+    def exact_along(t: Any) -> Any:
+        return exact(mean, cov + t * np.diag([1.0, 2.0, 0.5]))
+
+    assert_allclose(grad(grad(along))(0.0), grad(grad(exact_along))(0.0), atol=0.02)
+    y, pullback = vjp(lambda s: make().multivariate_normal(mean[:2], s * np.eye(2)), 2.0)
+    assert_allclose(pullback(np.ones(2))[0], np.sum(y - mean[:2]) / 4)
 
 
 @pytest.mark.parametrize("generator", [generator, legacy])

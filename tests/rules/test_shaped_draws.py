@@ -206,6 +206,9 @@ def test_draws_of_python() -> None:
     quantile = at_fixed_probability("gamma", random.Random(1).gammavariate(1.7, 0.4), 1.7, 0.4)
     found = grad(lambda a, b: random.Random(1).gammavariate(a, b), argnums=(0, 1))(1.7, 0.4)
     assert_allclose(found, [slope(quantile, i, (1.7, 0.4), 1e-3) for i in range(2)], rtol=1e-6)
+    second = hvp(lambda a: random.Random(1).gammavariate(a, 0.4), (1.7,), 1.0)
+    expected = [slope(quantile, 0, (1.7 + h, 0.4), 1e-3) for h in (-1e-3, 1e-3)]
+    assert_allclose(second, (expected[1] - expected[0]) / 2e-3, rtol=1e-4)
     assert grad(lambda mu: random.Random(1).vonmisesvariate(mu, 2.0) ** 2 / 2)(0.3) == (
         random.Random(1).vonmisesvariate(0.3, 2.0)
     )
