@@ -67,6 +67,22 @@ def test_classifiers_name_the_pythons_that_are_tested() -> None:
     assert jobs["fast"]["strategy"]["matrix"]["python"] == named
 
 
+def test_support_names_the_oldest_versions() -> None:
+    """Those that the extras ask for; of several for one package the oldest."""
+    project = PROJECT["project"]
+    extras = [each for name, every in project["optional-dependencies"].items() for each in every]
+    asked: dict[str, str] = {"python": project["requires-python"].removeprefix(">=")}
+    for requirement in (*project["dependencies"], *extras):
+        found = re.match(r"([\w.-]+)(?:\[[\w,]+\])?>=([\d.]+)", requirement)
+        if found:
+            asked.setdefault(canonical(found[1]), found[2])
+    asked["pytorch"] = asked["torch"]
+    text = (ROOT / "SUPPORT.md").read_text(encoding="utf-8")
+    table = re.findall(r"^\| (\w+)[^|]* \| (\d[\d.]*) \|", text, re.MULTILINE)
+    assert len(table) == 8
+    assert dict((canonical(name), version) for name, version in table).items() <= asked.items()
+
+
 def test_development_environment_is_pinned() -> None:
     """All that the extra `dev` names has a version; the extras that it names, too."""
     extras = PROJECT["project"]["optional-dependencies"]

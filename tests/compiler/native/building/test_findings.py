@@ -63,7 +63,7 @@ def refused_after_widening(x, n):
 
 
 def readings(monkeypatch: pytest.MonkeyPatch, f: Callable[..., Any], *args: Any) -> list[Any]:
-    """Return what came out of each reading: a reading, or an error."""
+    """Return the outcome of each reading: a reading, or an error."""
     found: list[Any] = []
 
     def noting(read: Callable[[Any], Reading]) -> Reading:
