@@ -15,6 +15,7 @@ from mooncake_py.errors import DifferentResultError as DifferentResultError
 from mooncake_py.errors import InvalidModeError as InvalidModeError
 from mooncake_py.errors import InvalidRuleError as InvalidRuleError
 from mooncake_py.errors import InvalidTangentError as InvalidTangentError
+from mooncake_py.errors import MemoryBudgetError as MemoryBudgetError
 from mooncake_py.errors import MissingRuleError as MissingRuleError
 from mooncake_py.errors import MooncakeError as MooncakeError
 from mooncake_py.errors import MooncakeWarning as MooncakeWarning
@@ -115,6 +116,8 @@ if _typing.TYPE_CHECKING:
     from mooncake_py.utilities.progress import progress as progress
     from mooncake_py.utilities.showing import showgrad as showgrad
     from mooncake_py.utilities.stopping import stop_gradient as stop_gradient
+    from mooncake_py.utilities.trees import tree_leaves as tree_leaves
+    from mooncake_py.utilities.trees import tree_map as tree_map
     from mooncake_py.via_ad import rrule_via_ad as rrule_via_ad
 
 __version__ = "0.1.0"
@@ -144,6 +147,7 @@ _LATER = {
     "utilities.progress": "progress",
     "utilities.showing": "showgrad",
     "utilities.stopping": "stop_gradient",
+    "utilities.trees": "tree_leaves tree_map",
     "via_ad": "rrule_via_ad",
 }
 _MODULES = {_name: _module for _module, _names in _LATER.items() for _name in _names.split()}

@@ -6,8 +6,8 @@ Type checkers see their parameters, which are those of the function, and their r
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from types import MethodType
 from typing import TYPE_CHECKING, Any, Generic, Literal, ParamSpec, TypedDict, TypeVar, overload
 
@@ -15,6 +15,7 @@ from mooncake_py.boundary.arguments import ArgNums, name_of
 from mooncake_py.diagnostics.tracebacks import boundary
 from mooncake_py.modes.reverse.differentiate import value_and_gradient
 from mooncake_py.modes.reverse.settings import compiling
+from mooncake_py.runtime.allowance import Allowance, Disk, MemorySize, allowing
 from mooncake_py.runtime.compilation import Compile
 
 if TYPE_CHECKING:
@@ -42,6 +43,8 @@ class Options(TypedDict, total=False):
     compile_timeout: float | None
     comm: Any
     output: OverRanks
+    memory: MemorySize | None
+    memory_on_disk: Disk
 
 
 class Derivative(Generic[P, Given]):
@@ -57,11 +60,13 @@ class Derivative(Generic[P, Given]):
         debug: bool,
         compile: Compile | None = None,
         compile_timeout: float | None = None,
+        memory: Allowance | None = None,
     ) -> None:
         wrapper: Any = self
         functools.update_wrapper(wrapper, f)
         self._parts: tuple[Callable[..., Any], ArgNums, bool, bool] = f, argnums, has_aux, debug
         self._compile: tuple[Compile | None, float | None] = compile, compile_timeout
+        self._memory: Allowance | None = memory
 
     def __get__(self, instance: Any, owner: Any = None) -> Any:
         return self if instance is None else MethodType(self, instance)
@@ -71,11 +76,16 @@ class Derivative(Generic[P, Given]):
         from mooncake_py.pickling import luggage, remade
 
         f, *_ = self._parts
-        return remade, (type(self), (*self._parts, *self._compile), luggage(f))
+        return remade, (type(self), (*self._parts, *self._compile, *limits(self)), luggage(f))
 
     def __repr__(self) -> str:
         f, argnums, *_ = self._parts
         return f"<{type(self).name} of {name_of(f)} with respect to {argnums!r}>"
+
+    @property
+    def allowance(self) -> Allowance | None:
+        """How much memory may be kept, and what the last run decided; None without a limit."""
+        return self._memory
 
     @overload
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> Given: ...
@@ -139,7 +149,8 @@ class Derivative(Generic[P, Given]):
         """Return the context manager that sets compilation for a run."""
         _, _, _, debug = self._parts
         compile, compile_timeout = self._compile
-        return compiling(compile, debug, compile_timeout)
+        compiled = compiling(compile, debug, compile_timeout)
+        return compiled if self._memory is None else within(compiled, self._memory)
 
 
 def of_mapped(
@@ -148,7 +159,21 @@ def of_mapped(
     """Return the same derivative of what `change` makes of its function."""
     f, argnums, has_aux, debug = derivative._parts  # pyright: ignore[reportPrivateUsage]
     compile = derivative._compile  # pyright: ignore[reportPrivateUsage]
-    return type(derivative)(change(f), argnums, has_aux, debug, *compile)
+    return type(derivative)(change(f), argnums, has_aux, debug, *compile, *limits(derivative))
+
+
+def limits(derivative: Derivative[..., Any]) -> tuple[Allowance, ...]:
+    """Return the arguments of a copy that say how much memory may be kept, if that is limited."""
+    limit = derivative.allowance
+    return () if limit is None else (Allowance(limit.nbytes, limit.folder),)
+
+
+@contextmanager
+def within(compiled: AbstractContextManager[None], memory: Allowance) -> Iterator[None]:
+    """Set compilation and a limit of memory for a run."""
+    memory.plans.clear()
+    with compiled, allowing(memory):
+        yield
 
 
 class ValueAndGrad(Derivative[P, Given]):

@@ -308,6 +308,13 @@ class CheckpointError(MooncakeError, RuntimeError):
     """
 
 
+class MemoryBudgetError(MooncakeError, MemoryError):
+    """A gradient would keep more memory than ``memory=`` allows, also with checkpoints.
+
+    Fix: allow as much as the message says, or keep less in the loop that it names.
+    """
+
+
 class DifferentResultError(MooncakeError, AssertionError):
     """Debug mode: an operation returned another value or type than in the plain call.
 

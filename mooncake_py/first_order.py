@@ -28,6 +28,8 @@ from mooncake_py.diagnostics.options import (
     require_reverse,
 )
 from mooncake_py.diagnostics.tracebacks import boundary
+from mooncake_py.errors import InvalidModeError
+from mooncake_py.runtime.allowance import Allowance, Disk, MemorySize, allowed
 from mooncake_py.runtime.compilation import Compile, require_setting
 
 __all__ = ["grad", "value_and_grad"]
@@ -96,6 +98,8 @@ def value_and_grad(
     compile_timeout: float | None = None,
     comm: Any = None,
     output: OverRanks = "sum",
+    memory: MemorySize | None = None,
+    memory_on_disk: Disk = False,
 ) -> Derivative[..., Any]:
     """Return a function that computes the value and the gradient of `f`.
 
@@ -129,6 +133,12 @@ def value_and_grad(
         With `comm`, the value is the sum over ranks of what each returns; or all return the same
         number, which counts once.  All ranks get the value, and each the gradient of it with
         respect to its own arguments.
+    memory : int or str, optional
+        How much the derivative may keep between its passes, in bytes or as ``"2 GB"``: loops that
+        would keep more are checkpointed, as :func:`checkpointed` does it.
+    memory_on_disk : bool or path, optional
+        If true, states of these loops are kept in files, in the folder for temporary files or in
+        another one; they do not count.
 
     Returns
     -------
@@ -154,6 +164,8 @@ def value_and_grad(
         array.
     InvalidModeError
         If there is no such `mode`, `output` or other option, or `comm` is given for forward mode.
+    MemoryBudgetError
+        If there is not enough `memory`, also with checkpoints; it names the loop.
     RankError
         With `comm`, if another rank has raised an exception, or values differ that should be the
         same.
@@ -208,6 +220,7 @@ def value_and_grad(
             (compile, compile_timeout),
             comm,
             output,
+            allowed(memory, memory_on_disk),
             with_value=True,
         )
 
@@ -266,6 +279,8 @@ def grad(
     compile_timeout: float | None = None,
     comm: Any = None,
     output: OverRanks = "sum",
+    memory: MemorySize | None = None,
+    memory_on_disk: Disk = False,
 ) -> Derivative[..., Any]:
     """Return a function that computes the gradient of `f`.
 
@@ -291,6 +306,7 @@ def grad(
             (compile, compile_timeout),
             comm,
             output,
+            allowed(memory, memory_on_disk),
             with_value=False,
         )
 
@@ -304,6 +320,7 @@ def derivative_of(
     compiled: tuple[Compile | None, float | None],
     comm: Any,
     output: OverRanks,
+    memory: Allowance | None,
     *,
     with_value: bool,
 ) -> Derivative[..., Any]:
@@ -314,6 +331,8 @@ def derivative_of(
     require_flag("debug", debug)
     require_setting(*compiled)
     require_output(output)
+    if memory is not None:
+        require_recorded(mode, comm)
     if comm is not None:
         # Only for programs that run on several ranks.
         from mooncake_py.integrations.mpi4py import gradients as over
@@ -326,4 +345,20 @@ def derivative_of(
         kind = ValueAndGrad if with_value else Grad
     else:
         kind = ForwardValueAndGrad if with_value else ForwardGrad
-    return kind(f, argnums, has_aux, debug, *compiled)
+    return kind(f, argnums, has_aux, debug, *compiled, memory)
+
+
+def require_recorded(mode: Mode, comm: Any) -> None:
+    """Raise if a derivative has no tape of its own that a limit of memory could be about."""
+    if mode != "reverse":
+        raise InvalidModeError(
+            f"memory= is not for mode={mode!r}",
+            why="forward mode keeps no tape",
+            fix="leave it out",
+        )
+    if comm is not None:
+        raise InvalidModeError(
+            "memory= is not for gradients over ranks",
+            why="ranks would have to run the same parts again at the same time",
+            fix="mark loops by checkpointed(...), or leave it out",
+        )

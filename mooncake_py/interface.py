@@ -21,6 +21,7 @@ from mooncake_py.modes.reverse.settings import compiling, settings
 from mooncake_py.modes.reverse.whole_or_parts import whole_or_parts
 from mooncake_py.rules.frule import frule
 from mooncake_py.rules.rrule import rrule
+from mooncake_py.runtime.allowance import Disk, MemorySize, allowed, allowing
 from mooncake_py.runtime.compilation import Compile
 from mooncake_py.runtime.enclosing import enclosing
 from mooncake_py.runtime.limits import limits_raised
@@ -36,6 +37,8 @@ def vjp(
     debug: bool = False,
     compile: Compile | None = None,
     compile_timeout: float | None = None,
+    memory: MemorySize | None = None,
+    memory_on_disk: Disk = False,
 ) -> tuple[Output, Callable[[Any], tuple[Any, ...]]]:
     """Return the output of `f` and its pullback.
 
@@ -52,6 +55,9 @@ def vjp(
         a thread has compiled them.  None means the setting of :func:`compile_mode`.
     compile_timeout : float, optional
         How many seconds a call waits at most for what is compiled; then it runs as without.
+    memory : int or str, optional
+    memory_on_disk : bool or path, optional
+        As for :func:`value_and_grad`.
 
     Returns
     -------
@@ -83,7 +89,12 @@ def vjp(
     >>> pullback(np.array([1.0, 10.0]))
     (array([ 2., 40.]),)
     """
-    with boundary, limits_raised(), compiling(compile, debug, compile_timeout):
+    with (
+        boundary,
+        limits_raised(),
+        compiling(compile, debug, compile_timeout),
+        allowing(allowed(memory, memory_on_disk)),
+    ):
         require_flag("debug", debug)
         require_callable(f)
         require_plain(f, args)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from mooncake_py.derivatives import Derivative
 from mooncake_py.diagnostics.tracebacks import boundary
 from mooncake_py.modes.reverse.settings import compiling
 from mooncake_py.runtime.compilation import Compile, compiles
@@ -33,7 +34,8 @@ def show(
     rule answers for it.  With arguments: the tape of the call, see :func:`tape_of`.  Where
     functions are compiled: what share of the call is, what that gains, and the three lines that
     cost most because they are not, for which the function runs several times; and which functions
-    are compiled, and which line stopped that for the others.
+    are compiled, and which line stopped that for the others.  A gradient with ``memory=`` runs, and
+    what it has decided for the loops is printed.
 
     Parameters
     ----------
@@ -70,6 +72,12 @@ def show(
     """
     from mooncake_py.reflection.compiled import compiled_outcomes, grouped_lines
 
+    if isinstance(f, Derivative) and f.allowance is not None and (args or kwargs):
+        from mooncake_py.recomputation.plan import described
+
+        f(*args, **kwargs)
+        print(*described(f.allowance), sep="\n")
+        return
     with boundary, compiling(compile):
         if args or kwargs:
             from mooncake_py.reflection.tape import tape_and_functions

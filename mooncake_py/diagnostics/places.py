@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 from functools import lru_cache
 from types import CodeType, FrameType
@@ -22,6 +23,9 @@ __all__ = [
     "is_rewritten", "name_library", "outside", "place_at", "position_for_rule", "positions_running",
     "start_of", "users_function",
 ]  # fmt: skip
+
+OF_A_LOOP = re.compile(r"\.<locals>\._mk_body\d+")
+"""In the name of a function that was made of the body of a loop."""
 
 
 class Position(NamedTuple):
@@ -102,9 +106,8 @@ def place_at(position: Position | None) -> Location | None:
     line, end_line, column, end_column = list(code.co_positions())[offset // 2]
     if end_line != line:
         end_column = None
-    return Location(
-        code.co_filename, line or code.co_firstlineno, code.co_qualname, column, end_column
-    )
+    function = OF_A_LOOP.sub("", code.co_qualname)
+    return Location(code.co_filename, line or code.co_firstlineno, function, column, end_column)
 
 
 def users_function(f: Any) -> Any:

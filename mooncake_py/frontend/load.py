@@ -22,6 +22,7 @@ from mooncake_py.diagnostics.places import start_of
 from mooncake_py.errors import SourceUnavailableError
 from mooncake_py.jitted import python_function
 from mooncake_py.runtime.activity import INERT
+from mooncake_py.runtime.allowance import LoopForm
 from mooncake_py.runtime.attribute_lookup import PLAIN_READS, in_cell, in_class, is_one_of
 from mooncake_py.syntax.names import MISSING, global_value
 from mooncake_py.syntax.nodes import OBJECT, replaced
@@ -53,14 +54,14 @@ class Derived:
         rewritten: Rewritten,
         parameters: tuple[str, ...],
         in_parts: bool,
-        counts: bool,
+        loops: LoopForm,
     ) -> None:
         self.in_parts = in_parts
         self.asked = rewritten.asked
         self.places = [(name, place_of(name, original)) for name in rewritten.asked]
         self.specialized: tuple[tuple[Any, Derived], ...] = ()  # for functions that are given
         self.special: tuple[tuple[Any, ...], Derived] = (), self  # the one that was used last
-        self.counts = counts
+        self.loops: LoopForm = loops
         self.code = code  # takes the context as keyword argument ``_mk_ctx``
         self.injected = rewritten.injected
         self.stored_globals = rewritten.stored_globals
@@ -106,7 +107,7 @@ _lock = threading.RLock()
 
 
 def derive(
-    code: CodeType, globals_: dict[str, Any], in_parts: bool = False, counts: bool = False
+    code: CodeType, globals_: dict[str, Any], in_parts: bool = False, loops: LoopForm = "plain"
 ) -> Derived:
     """Return the rewritten form of a function's code, the same object as long as it fits.
 
@@ -117,28 +118,29 @@ def derive(
     ----------
     in_parts : bool
         Whether its loops are compiled.
-    counts : bool
-        Whether the steps of its loops are counted, by the meter of the context.
+    loops : {"plain", "counted", "passes"}
+        Whether the steps of its loops are counted, by the meter of the context, or some of their
+        passes run again, within its budget of memory.
     """
     entry = _entries.get(id(code))
     if entry is not None and entry.code() is code:
         for derived in entry.variants:
-            if _fits(derived, globals_, in_parts, counts):
+            if _fits(derived, globals_, in_parts, loops):
                 return derived
     with _lock:
         entry = _entries.get(id(code))
         if entry is None or entry.code() is not code:
             entry = _entries[id(code)] = _Entry(code)
         for derived in entry.variants:
-            if _fits(derived, globals_, in_parts, counts):
+            if _fits(derived, globals_, in_parts, loops):
                 return derived
         try:
-            derived = _derive(code, globals_, in_parts, counts)
+            derived = _derive(code, globals_, in_parts, loops)
         except SourceUnavailableError:
             if not in_parts:
                 raise
             return derive(
-                code, globals_, counts=counts
+                code, globals_, loops=loops
             )  # when that was made there was a source, perhaps
         entry.variants = (derived, *entry.variants[: _VARIANTS_KEPT - 1])
         return derived
@@ -161,8 +163,8 @@ def derive_given(
     found = {n: given_as(f, place, args, kwargs) for n, place in places}
     keys = tuple([g if g is None or isinstance(g, type) else code_of(g) for g in found.values()])
     known, special = derived.special
-    in_parts, counts = derived.in_parts, derived.counts
-    if not (are_met(keys, known) and _fits(special, f.__globals__, in_parts, counts)):
+    in_parts, loops = derived.in_parts, derived.loops
+    if not (are_met(keys, known) and _fits(special, f.__globals__, in_parts, loops)):
         special = _specialized(derived, f, found, given)
         derived.special = tuple(map(held, keys)), special
     if special is derived:
@@ -178,12 +180,12 @@ def _specialized(
     codes = {n: code_of(g) or weakref.ref(g) for n, g in found.items() if g}
     if not codes:
         return derived
-    in_parts, counts = derived.in_parts, derived.counts
+    in_parts, loops = derived.in_parts, derived.loops
     for known, special in derived.specialized:
-        if same_items(known, codes) and _fits(special, f.__globals__, in_parts, counts):
+        if same_items(known, codes) and _fits(special, f.__globals__, in_parts, loops):
             return special
     with _lock:
-        special = _derive(f.__code__, f.__globals__, in_parts, counts, {**given, **found})
+        special = _derive(f.__code__, f.__globals__, in_parts, loops, {**given, **found})
         derived.specialized = ((codes, special), *derived.specialized[: _SPECIALIZED_KEPT - 1])
     return special
 
@@ -257,8 +259,8 @@ def value_of(f: FunctionType, name: str, args: Any, kwargs: Any) -> Any:
     return (f.__kwdefaults__ or {}).get(name)
 
 
-def _fits(derived: Derived, globals_: dict[str, Any], in_parts: bool, counts: bool) -> bool:
-    if derived.in_parts is not in_parts or derived.counts is not counts:
+def _fits(derived: Derived, globals_: dict[str, Any], in_parts: bool, loops: LoopForm) -> bool:
+    if derived.in_parts is not in_parts or derived.loops != loops:
         return False
     for name, value in derived.assumed:
         if global_value(globals_, name) is not value:
@@ -277,7 +279,7 @@ def _forget(entries: dict[int, _Entry], key: int, reference: weakref.ref[CodeTyp
 
 
 def _derive(
-    code: CodeType, globals_: dict[str, Any], in_parts: bool, counts: bool, given: Any = None
+    code: CodeType, globals_: dict[str, Any], in_parts: bool, loops: LoopForm, given: Any = None
 ) -> Derived:
     # Here, as the first derivative needs what `import mooncake_py` does not: the whole compiler.
     from mooncake_py.frontend.counted_loops import with_counted_loops
@@ -289,14 +291,16 @@ def _derive(
     code = source.named(code)
     if isinstance(source.node, ast.GeneratorExp):
         raise _generator_expression(code)
-    rewritten = rewrite(source, code, globals_, in_parts, counts, given)
-    if counts and not code.co_flags & _CO_GENERATOR:  # which would be within its caller's loop
+    rewritten = rewrite(source, code, globals_, in_parts, loops, given)
+    if (
+        loops == "counted" and not code.co_flags & _CO_GENERATOR
+    ):  # which would be within its caller's loop
         rewritten = rewritten._replace(node=with_counted_loops(rewritten.node))
     node, sites = with_sites(rewritten.node)
     rewritten = rewritten._replace(injected={**rewritten.injected, **sites})
     parameters = (*code.co_freevars, *rewritten.injected)
     new = source.compile(node, code, parameters)
-    return Derived(code, new, rewritten, parameters, in_parts, counts)
+    return Derived(code, new, rewritten, parameters, in_parts, loops)
 
 
 def _picker(positions: list[int]) -> Any:

@@ -43,7 +43,7 @@ from mooncake_py.syntax.nodes import (
 from mooncake_py.syntax.static_integers import Bindings, bindings_of
 from mooncake_py.syntax.trees import children, walk
 
-__all__ = ["CheckpointedLoop", "is_checkpointed"]
+__all__ = ["CheckpointedLoop", "Exits", "in_scope", "is_checkpointed"]
 
 ITEM = f"{PREFIX}item"
 ERROR = f"{PREFIX}error"
@@ -61,15 +61,17 @@ class CheckpointedLoop:
     The number tells it from others in the same function, whose bindings were found.
     """
 
-    def __init__(self, node: ast.For, number: int, found: Bindings) -> None:
-        assert isinstance(node.iter, ast.Call)
+    runner = "run_again"
+    parameters: tuple[str, ...] = (ITEM,)  # of the function
+
+    def __init__(self, node: ast.For | ast.While, number: int, found: Bindings) -> None:
         self.node = node
-        self.call = node.iter
-        self.place = place_of(node.iter)
+        head = node.iter if isinstance(node, ast.For) else node.test
+        self.place = place_of(head)
         self.name = f"{PREFIX}body{number}"
         self.exit = f"{PREFIX}exit{number}"
         self.found = found
-        bound = set(bindings_of([node.target, *node.body]).own)
+        bound = set(bindings_of([*targets(node), head, *node.body]).own)
         self.bound = sorted(bound - found.global_names)
         self.globals = sorted(bound & found.global_names)
 
@@ -85,8 +87,13 @@ class CheckpointedLoop:
 
     def body(self) -> list[ast.stmt]:
         """Return the statements of the function, in the user's terms."""
-        target = assign(self.node.target, load(ITEM, self.place), self.place)
-        return [target, *_Exits().visit_all(self.node.body)]
+        items = [assign(t, load(ITEM, self.place), self.place) for t in targets(self.node)]
+        return [*items, *Exits().visit_all(self.node.body)]
+
+    def gone_through(self, left: ast.expr) -> ast.expr:
+        """Return a test whether the loop has come to its end, from how it was left."""
+        place = self.place
+        return located(ast.Compare(left, [ast.Is()], [constant(None, place)]), place)
 
     def statements(self, body: list[ast.stmt], args: list[Any], orelse: list[ast.stmt]) -> Any:
         """Return the statements that replace the loop, from its rewritten parts."""
@@ -97,7 +104,8 @@ class CheckpointedLoop:
             scope.append(located(ast.Global(self.globals), place))
         if self.bound:
             scope.append(located(ast.Nonlocal(self.bound), place))
-        arguments = ast.arguments([], [located(ast.arg(ITEM), place)], None, [], [], None, [])
+        given = [located(ast.arg(name), place) for name in self.parameters]
+        arguments = ast.arguments([], given, None, [], [], None, [])
         fields: dict[str, Any] = {
             "name": self.name, "args": arguments, "body": [*scope, *body], "decorator_list": [],
             "returns": None, "type_comment": None, "type_params": [],
@@ -106,7 +114,7 @@ class CheckpointedLoop:
         positional, keywords = args
         names = constant((tuple(self.bound), tuple(self.globals)), place)
         run = context_call(
-            "run_again", [load(self.name, place), names, *positional], place, keywords
+            self.runner, [load(self.name, place), names, *positional], place, keywords
         )
         result: list[ast.stmt] = [
             *self.declarations(place),
@@ -118,8 +126,7 @@ class CheckpointedLoop:
             value = located(ast.Subscript(left, constant(0, place), ast.Load()), place)
             result.append(when(left, [located(ast.Return(value), place)], [], place))
         if orelse:
-            test = located(ast.Compare(left, [ast.Is()], [constant(None, place)]), place)
-            result.append(when(test, orelse, [], place))
+            result.append(when(self.gone_through(left), orelse, [], place))
         return result
 
     def guarded(self, body: list[ast.stmt]) -> list[ast.stmt]:
@@ -143,6 +150,11 @@ class CheckpointedLoop:
             ast.Assign([store(name, place) for name in own], constant(None, place)), place
         )
         return [when(constant(False, place), [bind], [], place)]
+
+
+def targets(node: ast.For | ast.While) -> list[ast.expr]:
+    """Return the targets in the head of a loop."""
+    return [node.target] if isinstance(node, ast.For) else []
 
 
 def in_scope(nodes: list[Any]) -> list[ast.AST]:
@@ -176,12 +188,17 @@ class Guards(Rebuilder):
         return node
 
 
-class _Exits(Rebuilder):
-    """Turns exits from the body into results of its function."""
+class Exits(Rebuilder):
+    """Turns exits from the body into results of its function.
 
-    depth = 0  # of loops within
+    Depth 1 leaves those alone that go on with the loop or leave it.
+    """
+
+    def __init__(self, depth: int = 0) -> None:
+        self.depth = depth  # of loops within
 
     def visit(self, node: Any) -> Any:
+        """Rewrite a statement; other functions have exits of their own."""
         if isinstance(node, _SCOPES):
             return node
         if isinstance(node, ast.Return):

@@ -71,9 +71,11 @@ from mooncake_py.frontend.assignments import Temporaries
 from mooncake_py.frontend.compiled_loops import CompiledLoops, PrintedLoops
 from mooncake_py.frontend.loops import CheckpointedLoop, is_checkpointed
 from mooncake_py.frontend.named_iterables import is_flat, with_named_iterables
+from mooncake_py.frontend.passes import BOUNDS, ITEMS, LoopInPasses
 from mooncake_py.frontend.patterns import case_test, chained, conjunction
 from mooncake_py.frontend.tried_comprehensions import ComprehensionRewriter
 from mooncake_py.rooms import PACKAGE
+from mooncake_py.runtime.allowance import LoopForm
 from mooncake_py.syntax import unsupported
 from mooncake_py.syntax.cleanup import cleans_up
 from mooncake_py.syntax.compiled import FunctionNode, walk_code
@@ -127,12 +129,13 @@ def rewrite(
     code: CodeType,
     globals_: dict[str, Any],
     in_parts: bool = False,
-    counts: bool = False,
+    loops: LoopForm = "plain",
     given: Mapping[str, Any] | None = None,
 ) -> Rewritten:
     """Rewrite one function; its globals are read to recognise modules and builtins.
 
-    Loops of which the steps are counted run one by one.
+    Loops of which the steps are counted run one by one; those in passes are functions, see
+    `passes`.
     Loops that call a parameter, or a captured variable, are tried for the functions that are given.
 
     If it is to be compiled in parts, each loop is tried first: see `compiled_loops`.  That binds
@@ -144,7 +147,8 @@ def rewrite(
     assert not isinstance(node, ast.GeneratorExp)
     found = bindings(node)
     modules = local_modules(source, code, found)
-    names = Names(globals_, found.bound().union(code.co_freevars), given, modules=modules)
+    own = (*code.co_freevars, ITEMS, *BOUNDS)
+    names = Names(globals_, found.bound().union(own), given, modules=modules)
     if may_import(globals_, code.co_names):
         node = with_functions_as_attributes(node, names)
         found = bindings(node)
@@ -155,9 +159,10 @@ def rewrite(
     rewriter.found = found
     rewriter.evaluates_annotations = not (AS_TEXT & code.co_flags or EVALUATED_LATER)
     if isinstance(node, ast.FunctionDef) and not reads_by_name(code):
+        rewriter.in_passes = loops == "passes"
         if in_parts:
             rewriter.compiled = CompiledLoops(code, plain, node)
-        elif not counts and not code.co_filename.startswith(PACKAGE):
+        elif loops == "plain" and not code.co_filename.startswith(PACKAGE):
             rewriter.printed = PrintedLoops(code, plain, node)
     new = rewriter.function(node)
     refused.raise_at_once()
@@ -199,6 +204,7 @@ class FunctionRewriter(ComprehensionRewriter):
 
     depth = 0  # of match statements
     loops = 0  # whose bodies have become functions
+    in_passes = False  # whether a loop becomes a function that runs some of its passes
     iterables = 0  # of loops, that have become names
     compiled: CompiledLoops | None = None
 
@@ -230,6 +236,14 @@ class FunctionRewriter(ComprehensionRewriter):
             return self._for(node)
         if is_checkpointed(node, self.names):
             return self._checkpointed(node)
+        if self.in_passes:
+            return self._in_passes(node)
+        return self._one_by_one(node)
+
+    def _one_by_one(self, node: ast.For | ast.While) -> Any:
+        """Rewrite a loop that stays one."""
+        if isinstance(node, ast.While):
+            return self._loop(node, self.tried_loop(node, self.visit_If(node), node))
         named = with_named_iterables(self.names, node, self.iterables)
         if named is None or self.trial_of(named.node)[0] is None:
             return self._loop(node, self.tried_loop(node, self._for(node), node))
@@ -263,16 +277,48 @@ class FunctionRewriter(ComprehensionRewriter):
 
     def _checkpointed(self, node: ast.For) -> Any:
         """Make the body of a loop a function: see :mod:`~.loops`."""
+        assert isinstance(node.iter, ast.Call)
         loop = CheckpointedLoop(node, self.loops, self.found)
         self.loops += 1
         refused = loop.reason_to_refuse()
         if refused is not None:
             refusal = self.refusal(refused, unsupported.RUNS_AGAIN)
             return [located(ast.Expr(refusal), place_of(node)), self._for(node)]
-        positional = self.visit_all(loop.call.args)
-        keywords = self.visit_all(loop.call.keywords)
+        positional = self.visit_all(node.iter.args)
+        keywords = self.visit_all(node.iter.keywords)
         body = self.visit_all(loop.body())
         return loop.statements(body, [positional, keywords], self.visit_all(node.orelse))
+
+    def _in_passes(self, node: ast.For | ast.While) -> Any:
+        """Make a loop a function that runs some of its passes: see :mod:`~.passes`."""
+        is_range = isinstance(node, ast.For) and self.names.calls_builtin(node.iter, "range")
+        loop = LoopInPasses(node, self.loops, self.found, is_range=is_range)
+        self.loops += 1
+        if loop.reason_to_refuse() is not None:
+            return self._one_by_one(node)
+        whole: list[ast.stmt] = []
+        if self._may_be_entry(node, loop):  # where nobody watches the loop
+            lines = self._one_by_one(node)
+            whole = lines if isinstance(lines, list) else [lines]
+        over = self.visit(node.iter) if isinstance(node, ast.For) else constant(None, loop.place)
+        some = loop.loop()
+        # What may be one entry is not taken apart any further.
+        self.in_passes = self.trial_of(some)[0] is None
+        try:
+            lines = self._one_by_one(some)
+        finally:
+            self.in_passes = True
+        body = [*(lines if isinstance(lines, list) else [lines]), *loop.left()]
+        positional = [constant(loop.kind, loop.place), over]
+        found = loop.statements(body, [positional, []], self.visit_all(node.orelse))
+        if not whole:
+            return found
+        return [when(context_attribute("watches_passes", loop.place), found, whole, loop.place)]
+
+    def _may_be_entry(self, node: ast.For | ast.While, loop: LoopInPasses) -> bool:
+        """Return whether a loop may be one entry, which it is not in passes."""
+        is_for = isinstance(node, ast.For)
+        return not (is_for and not loop.has_break()) and self.trial_of(node)[0] is not None
 
     def visit_With(self, node: ast.With) -> Any:
         """Rewrite ``with e as t`` to ``with C.manager(e) as t``."""
@@ -325,8 +371,9 @@ class FunctionRewriter(ComprehensionRewriter):
 
     def visit_While(self, node: ast.While) -> Any:
         """Rewrite ``while a`` to ``while C.truth(a)``."""
-        plain = self.visit_If(node)
-        return plain if self.in_class else self._loop(node, self.tried_loop(node, plain, node))
+        if self.in_class:
+            return self.visit_If(node)
+        return self._in_passes(node) if self.in_passes else self._one_by_one(node)
 
     def visit_Raise(self, node: ast.Raise) -> Any:
         """Rewrite ``raise e from c`` to ``raise C.raised(e, c)``, which makes instances."""

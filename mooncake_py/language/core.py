@@ -24,6 +24,7 @@ from mooncake_py.language.stored_files import StoredFiles
 from mooncake_py.language.ways import Ways
 from mooncake_py.rules import epoch, registry
 from mooncake_py.runtime import activity
+from mooncake_py.runtime.allowance import LoopForm, all_passes
 from mooncake_py.runtime.compilation import Compile
 from mooncake_py.runtime.numerals import Numerals
 from mooncake_py.runtime.quiet import error_hook, is_strict
@@ -47,6 +48,7 @@ class Core(Ways):
     repeats: bool = False
     numerals: Numerals | None = None
     meter: Any = None
+    budget: Any = None
     fuses = False
     pushes = False
     several: bool = False
@@ -166,7 +168,7 @@ class Core(Ways):
         if self.rehearsal is not None:
             self.rehearsal.setting.entering(f)
         in_parts, timed, begin = False, None, 0.0
-        if self.compiles:
+        if self.compiles and self.loop_form != "passes":
             y = compiled_calls().call(self, f, args, kwargs)
             if type(y) is pace.Pace:
                 timed, begin, in_parts = y, pace.clock(), y.in_parts
@@ -175,7 +177,7 @@ class Core(Ways):
             elif y is not Elsewhere:
                 return y
         try:
-            derived = derive(f.__code__, f.__globals__, in_parts, self.meter is not None)
+            derived = derive(f.__code__, f.__globals__, in_parts, self.loop_form)
             if derived.asked:
                 derived = derive_given(derived, f, args, kwargs)
         except SourceUnavailableError as error:
@@ -198,6 +200,22 @@ class Core(Ways):
         except TypeError as error:
             without_context(error)
             raise
+
+    @property
+    def loop_form(self) -> LoopForm:
+        """How loops are rewritten in the functions that are called now."""
+        if self.watches_passes:
+            return "passes"
+        return "plain" if self.meter is None else "counted"
+
+    @property
+    def watches_passes(self) -> bool:
+        """Whether loops that begin now are measured, so that some of their passes may run again."""
+        return self.budget is not None and self.budget.watches and self.rehearsal is None
+
+    def run_passes(self, body: Callable[..., Any], names: BoundNames, kind: str, items: Any) -> Any:
+        """Run a loop that a function runs, for the passes that it is told: here for all of them."""
+        return body(*all_passes(kind, items))
 
     def repeatable(self, run: Callable[[], Any]) -> Any:
         """Run a part of the call that may be run again instead of being recorded."""

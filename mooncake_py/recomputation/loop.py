@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 from math import comb
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from numpy import ndarray
 
@@ -24,7 +24,23 @@ if TYPE_CHECKING:
 
 Step = Callable[[Any, int], Any]
 
-__all__ = ["run_body", "run_counted", "run_while", "split"]
+__all__ = ["Bound", "Slots", "advance", "run_body", "run_counted", "run_while", "split"]
+
+
+class Slots(Protocol):
+    """Room for states, as there is some left when it is asked for."""
+
+    def free(self, steps: int) -> int:
+        """Return for how many states there is room, zero if the steps are to be recorded."""
+        ...
+
+    def again(self) -> Slots:
+        """Return the room that there will be in the reverse pass."""
+        ...
+
+    def taken(self) -> None:
+        """Note that a state was kept."""
+        ...
 
 
 def split(count: int, slots: int) -> int:
@@ -69,22 +85,36 @@ def run_counted(ctx: Mode, step: Any, state: Any, items: Any, slots: int) -> Any
 def run_body(ctx: Mode, body: Any, names: Any, items: Any, slots: int) -> Any:
     """Run a loop whose body is a function that binds `names`: see `rewriting.loops`."""
     items = items if type(items) is range else tuple(ctx.iter(items))
-    free = dict(zip(body.__code__.co_freevars, body.__closure__ or (), strict=True))
-    local_names, global_names = names
-    cells = [free[name] for name in local_names]
-    scope = body.__globals__
+    bound = Bound(body, names)
 
     def run_step(exit_value: Any, k: int) -> Any:
-        if ctx.rehearsal is not None:
-            ctx.rehearsal.setting.entering(body)
-            for cell in cells:
-                note(ctx, restore_cell, cell, old_cell(cell))
-            for name in global_names:
-                note(ctx, restore_key, scope, name, value_at(scope, name))
+        bound.note(ctx)
         return body(items[k])
 
     one = counted(ctx, run_step, len(items), slots)
     return advance(ctx, one, None, 0, len(items), slots, lambda value: value is not None)
+
+
+class Bound:
+    """The local and global names that a function binds, which is the body of a loop."""
+
+    def __init__(self, body: Any, names: Any) -> None:
+        free = dict(zip(body.__code__.co_freevars, body.__closure__ or (), strict=True))
+        local_names, self.names = names
+        self.body = body
+        self.cells = [free[name] for name in local_names]
+        self.others = [cell for name, cell in free.items() if name not in local_names]
+
+    def note(self, ctx: Mode) -> None:
+        """Let a part that runs without record bring them back."""
+        if ctx.rehearsal is None:
+            return
+        ctx.rehearsal.setting.entering(self.body)
+        for cell in self.cells:
+            note(ctx, restore_cell, cell, old_cell(cell))
+        scope = self.body.__globals__
+        for name in self.names:
+            note(ctx, restore_key, scope, name, value_at(scope, name))
 
 
 def counted(ctx: Recording, run_step: Step, count: int, slots: int) -> Step:
@@ -100,20 +130,28 @@ def advance(
     state: Any,
     start: int,
     stop: int,
-    slots: int,
+    slots: int | Slots,
     ends: Callable[[Any], bool] = lambda state: False,
 ) -> Any:
     """Run some of the steps; all but the last run again in the reverse pass.
 
     A state that ends the loop is returned at once.
     """
-    while stop - start > 1 and slots > 0 and ctx.rehearsal is None:
-        middle = start + split(stop - start, slots)
-        run = partial(advance, ctx, run_step, state, start, middle, slots, ends)
+    while stop - start > 1 and ctx.rehearsal is None:
+        free = slots if isinstance(slots, int) else slots.free(stop - start)
+        if free < 1:
+            break
+        middle = start + split(stop - start, free)
+        again = slots if isinstance(slots, int) else slots.again()
+        run = partial(advance, ctx, run_step, state, start, middle, again, ends)
         state = ctx.repeatable(run)
+        start = middle
+        if isinstance(slots, int):
+            slots -= 1
+        else:
+            slots.taken()
         if ends(state):
             return state
-        start, slots = middle, slots - 1
     for k in range(start, stop):
         state = run_step(state, k)
         if ends(state):

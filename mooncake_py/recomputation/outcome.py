@@ -49,6 +49,8 @@ CONSTANTS = frozenset({int, bool, str, bytes, type(None)})
 NUMBERS = frozenset({float, complex, np.float64, np.float32, np.complex128})
 WHOLE = (None, replace_parts, undo_assign)
 COLUMNS = 61
+OWN_BYTES = 800  # of an outcome
+TOKEN_BYTES = 100  # of a token and its node
 OF_THE_CLOCK = frozenset({"asctime", "created", "msecs", "relativeCreated"})
 """Attributes of records of `logging` that say when they were made."""
 PART = "a part that is checkpointed"  # and so is run again
@@ -80,6 +82,11 @@ class Outcome:
         self.todo: list[Any] = list(reversed(roots))
         while self.todo:
             self.visit(self.todo.pop())
+
+    @property
+    def nbytes(self) -> int:
+        """About how many bytes it takes."""
+        return OWN_BYTES + TOKEN_BYTES * len(self.tokens)
 
     def require_matching(self) -> None:
         """Raise if something was met that cannot be matched with that of another run."""

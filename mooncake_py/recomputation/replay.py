@@ -49,6 +49,8 @@ FIX = "take the data that change as an argument, or leave the checkpoint out"
 def run_unrecorded(ctx: ReverseMode, run: Run) -> Any:
     """Run a part of a program that the reverse pass will run again, and return its result."""
     start = len(ctx.tape)
+    if ctx.budget is not None:
+        ctx.budget.count(ctx.tape)
     rehearsal = Rehearsal(ctx)
     error: Exception | None = None
     value: Any = None
@@ -66,6 +68,9 @@ def run_unrecorded(ctx: ReverseMode, run: Run) -> Any:
         return run_to_error(ctx, run, start, rehearsal, error)
     replay = Replay(ctx, run, rehearsal, len(ctx.tape) - start, value)
     ctx.record((pull_replay, replay))
+    if ctx.budget is not None:
+        held = [*replay.record(), *replay.arguments()]
+        ctx.budget.keep_state(ctx, start, held, replay.nbytes)
     ctx.repeats = True
     return value
 
@@ -150,12 +155,20 @@ class Replay:
         """Return references to captured variables and iterators for the second run."""
         return [*self.setting.cells.values(), *self.moved.held_by_runs()]
 
+    @property
+    def nbytes(self) -> int:
+        """About how many bytes its own records take."""
+        return sum(outcome.nbytes for outcome in (self.main, *self.changed))
+
     def holders(self) -> list[Iterable[Any]]:
         """Return the holders of objects for the second run, each of several."""
-        found = [*self.places, *self.setting.cells.values()]
-        if isinstance(self.run, partial):  # a call, whose arguments it holds
-            found += [self.run.args, self.run.keywords.values()]
-        return found
+        return [*self.places, *self.setting.cells.values(), *self.arguments()]
+
+    def arguments(self) -> list[Iterable[Any]]:
+        """Return the arguments of a call."""
+        if isinstance(self.run, partial):
+            return [self.run.args, list(self.run.keywords.values())]
+        return []
 
     def given(self) -> Iterator[int]:
         """Yield the ids of numbers passed to the part, whose cotangents are no loss."""
@@ -196,6 +209,8 @@ class Replay:
         """Undo the first run, run the part with record, and hand over the cotangents."""
         ctx = self.ctx
         undo(ctx, self.undoing)
+        if ctx.budget is not None:
+            ctx.budget.settle(ctx.tape)
         start = len(ctx.tape)
         lifted = Lifter.liftings, Lifter.lifted
         before = list(map(state_at, self.places))
@@ -269,5 +284,9 @@ class Replay:
 
 
 def pull_replay(entry: tuple[Any, ...]) -> None:
-    """Run a part again and record it; its entries are reversed next."""
+    """Run a part again and record it; its entries are reversed next.
+
+    What it has kept is dropped at once: a collection of cycles may be far away.
+    """
     entry[1].again()
+    vars(entry[1]).clear()

@@ -39,6 +39,7 @@ class Recording(Protocol):
     rehearsal: Any  # what watches a part that runs without record
     repeats: bool  # whether such parts have run
     meter: Any  # what tells the user how far the call is
+    budget: Any  # of memory, and what keeps to it
 
     # Record an entry ``(pull, ...)``: on the way back ``pull(entry)`` is called.
     def record(self, entry: tuple[Any, ...], /) -> None: ...
@@ -51,6 +52,8 @@ class Recording(Protocol):
     # Run a part of the call that may be run again instead of being recorded.
     def repeatable(self, run: Callable[[], Any]) -> Any: ...
     # Run a checkpointed loop, the body of which is a function that binds `names`.
+    # Run a loop within a budget, by a function that runs some passes of it.
+    def run_passes(self, body: Callable[..., Any], names: Any, kind: str, items: Any) -> Any: ...
     def run_again(
         self, body: Callable[[Any], Any], names: Any, items: Any, slots: int = 10
     ) -> Any: ...

@@ -7,7 +7,7 @@ from typing import Any
 from mooncake_py.frontend.load import derive, show_source
 
 
-def body(f: Any, **options: bool) -> list[str]:
+def body(f: Any, **options: Any) -> list[str]:
     text = show_source(derive(f.__code__, f.__globals__, **options))
     return text[text.index("def ") :].splitlines()[1:]
 
@@ -33,7 +33,7 @@ def loops(x, n):
 
 
 def test_outermost_loops_call_the_meter() -> None:
-    plain, counted = body(loops), body(loops, counts=True)
+    plain, counted = body(loops), body(loops, loops="counted")
     assert plain == body(loops)
     text = "\n".join(counted)
     assert (
@@ -56,9 +56,11 @@ def test_generators_are_not_counted() -> None:
         for k in range(n):  # noqa: UP028
             yield k
 
-    assert body(generated, counts=True) == body(generated)
+    assert body(generated, loops="counted") == body(generated)
 
 
 def test_lambdas_have_no_loops() -> None:
     f = lambda x: x * 2.0  # noqa: E731
-    assert show_source(derive(f.__code__, {}, counts=True)) == show_source(derive(f.__code__, {}))
+    assert show_source(derive(f.__code__, {}, loops="counted")) == show_source(
+        derive(f.__code__, {})
+    )

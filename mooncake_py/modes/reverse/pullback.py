@@ -27,6 +27,7 @@ from mooncake_py.modes.reverse.settings import Settings, new_context
 from mooncake_py.recomputation.agreement import Fingerprint, repeating, something_later
 from mooncake_py.recomputation.suspended import Suspended
 from mooncake_py.rules import local
+from mooncake_py.runtime.allowance import allowance, allowing
 from mooncake_py.runtime.compilation import Compile, compiles, using
 from mooncake_py.runtime.enclosing import enclosing
 from mooncake_py.runtime.limits import limits_raised
@@ -60,6 +61,7 @@ class Vjp:
         self.settings = chosen
         self.rules = local.current()
         self.compiles: Compile = compiles()
+        self.allowance = allowance()
         self.waiting: Suspended | None = None
         self.draws = Draws()
         self.lock = threading.RLock()  # the copies are used by one pass at a time
@@ -86,7 +88,7 @@ class Vjp:
 
         `then` is given the context, and what the tape and the memory are that come from lifting.
         """
-        with local.using(self.rules):
+        with local.using(self.rules), allowing(self.allowance):
             ctx = new_context(self.settings, None, self.args, {})
         with Lifter(ctx) as lifter, guarded(ctx):
             with local.using(self.rules):

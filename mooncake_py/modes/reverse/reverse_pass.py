@@ -37,6 +37,8 @@ class ReversePass(ReverseMode):
     def run_backwards(self) -> None:
         """Reverse the tape: undo every change to primal state and apply every adjoint."""
         unfinished.finish(self)
+        if self.budget is not None:
+            self.budget.require(self)
         if self.meter is not None:
             # Only where progress is reported.
             from mooncake_py.utilities.effects import Apart

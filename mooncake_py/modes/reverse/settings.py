@@ -12,6 +12,7 @@ from mooncake_py.diagnostics.meter import Meter, reporter
 from mooncake_py.diagnostics.options import require_flag
 from mooncake_py.modes.reverse.context import ReverseContext
 from mooncake_py.modes.reverse.inner import InnerContext
+from mooncake_py.runtime.allowance import allowance
 from mooncake_py.runtime.compilation import Compile, require_setting, using
 from mooncake_py.runtime.enclosing import enclosing
 
@@ -147,6 +148,12 @@ def new_context(
     """
     ctx = _context(chosen, f, args, kwargs, follows)
     guard(ctx)
+    given = allowance()
+    if given is not None and not ctx.outers:  # what is inside belongs to a pass of what is outside
+        # Only where memory is limited.
+        from mooncake_py.recomputation.budget import Budget
+
+        ctx.budget = Budget(given, (args, kwargs))
     to = reporter.get()
     if to is not None and not ctx.outers:  # derivatives inside are not reported
         ctx.meter = meter = Meter(to, ctx.tape)

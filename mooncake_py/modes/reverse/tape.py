@@ -79,6 +79,14 @@ class Tape(ArrayLanguage, ReversePass):
 
         return run_body(self, body, names, items, slots)
 
+    @override
+    def run_passes(self, body: Callable[..., Any], names: Any, kind: str, items: Any) -> Any:
+        if not self.watches_passes:
+            return super().run_passes(body, names, kind, items)
+        from mooncake_py.recomputation.passes import run_within_budget
+
+        return run_within_budget(self, body, names, kind, items)
+
     # Recording.
 
     def record_elementwise(

@@ -12,6 +12,7 @@ from mooncake_py.compiler.sites.pace import met
 from mooncake_py.compiler.sites.turns import either
 from mooncake_py.modes.reverse.agreement import agree
 from mooncake_py.modes.reverse.settings import settings
+from mooncake_py.runtime.allowance import allowance
 from mooncake_py.runtime.compilation import PLAINLY as NOBODY_ASKED
 from mooncake_py.runtime.compilation import compiles, is_refused, using
 from mooncake_py.runtime.enclosing import enclosing
@@ -31,7 +32,9 @@ class Whole(Protocol[T_co]):
 
 def may_run_whole(debug: bool = False) -> bool:
     """Return whether derivatives of functions as a whole may be taken here."""
-    return not is_refused() and enclosing() is None and settings(debug) is None
+    return (
+        not is_refused() and allowance() is None and enclosing() is None and settings(debug) is None
+    )
 
 
 def whole_or_parts(
