@@ -35,7 +35,7 @@ ORDINARY = paths(
     "recomputation/structures.py", "higher_order.py", "jacobian_blocks.py", "jacobians.py",
     "pickling.py", "checkpointing.py",
     "solvers", "sparse", "tangents/contents.py", "tangents/pairs.py", "testing/program.py",
-    "utilities/flattening.py", "utilities/holomorphic.py",
+    "utilities/flattening.py", "utilities/holomorphic.py", "utilities/trees.py",
 )  # fmt: skip
 DECLARES = paths("rules/declare.py")
 """The files that register rules: rules are permanent, so their parts must be permanent too."""

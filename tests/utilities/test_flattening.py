@@ -111,16 +111,60 @@ def test_vector_of_another_shape() -> None:
             unflatten(wrong)
 
 
-class Other:
+class Model:
+    """Callable, with an attribute in a slot of its base, and one that is shared."""
+
+    def __init__(self, scale: float) -> None:
+        self.w = np.array([1.0, 2.0])
+        self.scale = scale
+        self.calls = 0
+
+    def __call__(self, x: Any) -> Any:
+        return np.sum(self.w * x) * self.scale
+
+
+class Slotted:
+    __slots__ = ("__secret", "unset", "x")
+
     def __init__(self) -> None:
-        self.x = 2.0
+        self.x = 3.0
+        self.__secret = [4.0]
+
+    def secret(self) -> Any:
+        return self.__secret[0]
+
+
+def test_objects_and_their_gradients() -> None:
+    model = Model(3.0)
+    params = [model, Slotted(), {"again": model}]
+
+    def loss(params: Any) -> Any:
+        model, slotted, others = params
+        return model(np.array([1.0, 10.0])) * slotted.x * others["again"].scale * slotted.secret()
+
+    vector, unflatten = flatten(params)
+    assert sorted(vector) == [1.0, 2.0, 3.0, 3.0, 4.0]
+    made = unflatten(vector * 2.0)
+    assert made[0] is made[2]["again"] is not model
+    assert (made[0].w.tolist(), made[0].scale, made[0].calls) == ([2.0, 4.0], 6.0, 0)
+    assert (made[1].x, made[1].secret(), model.scale) == (6.0, 8.0, 3.0)
+    g, ungradient = flatten(grad(loss)(params))
+    np.testing.assert_allclose(grad(lambda v: loss(unflatten(v)))(vector), g)
+    assert ungradient(2.0 * g)[0].scale == 2.0 * grad(loss)(params)[0].scale
+
+
+def test_what_holds_itself() -> None:
+    model = Model(3.0)
+    model.itself = model
+    with pytest.raises(TypeError, match="holds itself: a Model"):
+        flatten(model)
 
 
 class MoreThanList(list[float]):
     pass
 
 
-@pytest.mark.parametrize("value", [Other(), MoreThanList([1.0]), np.ones(2).view(np.matrix)])
+@pytest.mark.parametrize("value", [MoreThanList([1.0]), np.ones(2).view(np.matrix)])
 def test_other_objects(value: Any) -> None:
     with pytest.raises(TypeError, match=type(value).__name__):
         flatten([value])

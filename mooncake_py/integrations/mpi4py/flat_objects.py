@@ -15,7 +15,7 @@ from typing import Any
 from numpy import ndarray
 
 from mooncake_py.overriding import override
-from mooncake_py.utilities.flattening import Build, Flattening, flattened
+from mooncake_py.utilities.flattening import HEAP_TYPE, Build, Flattening, flattened, once
 
 __all__ = ["flat_message"]
 
@@ -50,6 +50,7 @@ class Message(Flattening):
         build = super().visit_array(value.T)
         return lambda vector: build(vector).T
 
+    @override
     def visit_object(self, value: Any) -> Build:
         """Append the numbers in the attributes of an object."""
         kind = type(value)
@@ -64,18 +65,6 @@ class Message(Flattening):
         return build_object
 
 
-def once(build: Build) -> Build:
-    """Return a function that makes one object of one vector, however often it is asked."""
-    made: list[tuple[ndarray, Any]] = []
-
-    def build_once(vector: ndarray) -> Any:
-        if not made or made[0][0] is not vector:
-            made[:] = [(vector, build(vector))]
-        return made[0][1]
-
-    return build_once
-
-
 def is_plain_object(value: Any) -> bool:
     """Return whether pickle keeps the attributes of an object, and nothing else."""
     t = type(value)
@@ -86,7 +75,3 @@ def is_plain_object(value: Any) -> bool:
         and not hasattr(t, "__slots__")
         and [getattr(t, name, None) for name in OWN_WAYS] == OWN_WAYS_OF_OBJECTS
     )
-
-
-HEAP_TYPE = 1 << 9
-"""The flag of a class that was made by a ``class`` statement."""
