@@ -80,7 +80,7 @@ def test_support_names_the_oldest_versions() -> None:
     text = (ROOT / "SUPPORT.md").read_text(encoding="utf-8")
     table = re.findall(r"^\| (\w+)[^|]* \| (\d[\d.]*) \|", text, re.MULTILINE)
     assert len(table) == 8
-    assert dict((canonical(name), version) for name, version in table).items() <= asked.items()
+    assert {canonical(name): version for name, version in table}.items() <= asked.items()
 
 
 def test_development_environment_is_pinned() -> None:

@@ -9,7 +9,16 @@ from typing import Any
 import numpy as np
 import pytest
 
-from mooncake_py import MissingRuleError, SolverError, grad, hvp, is_deriving, jvp, value_and_grad
+from mooncake_py import (
+    MissingRuleError,
+    SolverError,
+    checkpoint,
+    grad,
+    hvp,
+    is_deriving,
+    jvp,
+    value_and_grad,
+)
 
 pytest.importorskip("scipy")
 from scipy import integrate as si
@@ -186,3 +195,41 @@ def test_events_with_further_arguments_are_called_as_often(method: str) -> None:
     (found, seen), slope = value_and_grad(f, has_aux=True)(2.0)
     assert (found, seen) == (value, calls)
     assert slope == pytest.approx(math.log(0.3) / 4, rel=1e-6)
+
+
+def stepped(method: Any) -> Callable[..., Any]:
+    """Return a function that steps through a solution, looks within the steps and stops early."""
+
+    def f(y0: Any) -> Any:
+        solver, total = method(lambda t, y: -y * y[0] + np.sin(t), 0.0, y0, 2.0, rtol=1e-7), 0.0
+        while solver.status == "running" and solver.y[0] > 0.35:
+            solver.step()
+            middle = (solver.t_old + solver.t) / 2
+            total = total + np.sum(solver.dense_output()(middle) ** 2) * solver.step_size
+        return total + solver.y @ np.arange(len(y0))
+
+    return f
+
+
+@pytest.mark.parametrize("method", [si.RK23, si.RK45, si.DOP853, si.Radau, si.BDF])
+def test_steps_by_hand(method: Any) -> None:
+    f, y0 = stepped(method), np.array([1.1, 2.0])
+    value, gradient = value_and_grad(f)(y0)
+    assert value == f(y0)
+    for i, e in enumerate(np.eye(2)):
+        difference = (f(y0 + 1e-5 * e) - f(y0 - 1e-5 * e)) / 2e-5
+        assert gradient[i] == pytest.approx(difference, rel=1e-4)
+        assert jvp(f, (y0,), (e,))[1] == pytest.approx(gradient[i], rel=1e-9)
+    assert grad(lambda y: checkpoint(f, y))(y0) == pytest.approx(gradient, rel=1e-12)
+
+
+def test_solvers_that_keep_their_state_in_compiled_code_are_refused() -> None:
+    def by_ode(y0: Any) -> Any:
+        solver = si.ode(lambda t, y: -y).set_integrator("dopri5").set_initial_value(y0)
+        return np.sum(solver.integrate(1.0))
+
+    for f in (stepped(si.LSODA), by_ode):
+        with pytest.raises(MissingRuleError, match="cannot be differentiated") as caught:
+            grad(f)(np.array([1.1, 2.0]))
+        assert "solve_ivp" in caught.value.fix
+        assert f(np.ones(2)) == grad(lambda x, f=f: x * f(np.ones(2)))(1.0)

@@ -17,7 +17,7 @@ from mooncake_py.errors import MissingRuleError, SolverError
 from mooncake_py.integrations.scipy.solvers.collocation import FEW, moved_along, solution_along
 from mooncake_py.integrations.scipy.solvers.results import changed, tuple_of
 from mooncake_py.integrations.scipy.solvers.steady_steps import BDF, DOP853, METHODS
-from mooncake_py.rules.declare import overlay_in_context
+from mooncake_py.rules.declare import overlay_in_context, refused
 from mooncake_py.rules.plain_values import valued
 from mooncake_py.rules.sources import without_rule
 from mooncake_py.runtime.activity import unwrapped
@@ -42,6 +42,15 @@ A looser one leaves the choice of the steps in what differences of the plain pro
 
 
 derived_solve_ivp = without_rule(integrate.solve_ivp)
+
+COMPILED = ("dop853", "dopri5", "lsoda", "vode", "zvode")
+_classes = [getattr(integrate._ode, name, None) for name in COMPILED]
+refused(
+    *{each.runner for each in _classes if getattr(each, "runner", None) is not None},
+    why="it is compiled, and keeps the state of the solution to itself",
+    fix="call solve_ivp or odeint, which have a derivative with LSODA too, or step through RK45, "
+    "DOP853, Radau or BDF",
+)
 
 
 @overlay_in_context(integrate.solve_ivp)
