@@ -6,9 +6,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
+from numpy import ndarray
 
 from mooncake_py.compiler.native import printed_loop
-from mooncake_py.compiler.native.regions.region import NativeRegion
+from mooncake_py.compiler.native.regions.region import INT, NativeRegion
 from mooncake_py.compiler.regions.evaluate import Work, evaluated, passes
 from mooncake_py.compiler.regions.ir import (
     Apply,
@@ -17,13 +18,16 @@ from mooncake_py.compiler.regions.ir import (
     Call,
     For,
     ForAll,
+    Length,
     Load,
+    Name,
     Places,
     Reduce,
     Statement,
     While,
     blocks_of,
     statements,
+    walk,
 )
 from mooncake_py.compiler.sites import effort as of_numbers
 from mooncake_py.compiler.sites.items import bytes_copied
@@ -37,6 +41,7 @@ BYTES = 1024  # to be copied for each pass, at most
 SMALL = 1 << 14  # bytes that may be copied where nothing tells how often a loop runs
 COPIED = 8192  # bytes for each of these: what takes as long to copy as it saves
 OF_OPERATION = 64  # bytes for each operation on numbers
+MOST = 256  # ints and lengths for which it is remembered whether a loop pays
 OF_NUMBER = 0.1  # of a statement on arrays, takes one on numbers
 CHOICES = frozenset({np.maximum, np.minimum, np.fmax, np.fmin})
 ON_ARRAYS = ForAll | Reduce | Places | Apply
@@ -62,6 +67,26 @@ class Effort:
             self.loop = None  # nothing tells how often it runs
         self.each = ARRAY if any(isinstance(s, ForAll) for s in within) else 1
         self.copied = {*written, *region.lists.intersection(region.inputs)}
+        ranges = [s.range for s in within if isinstance(s, For)]
+        read = {part.name for e in ranges for part in walk(e) if isinstance(part, Name)}
+        measured = {part.array for e in ranges for part in walk(e) if isinstance(part, Length)}
+        self.ints = [name for name in region.inputs if name in read]
+        self.measured = [name for name in region.inputs if name in measured | self.copied]
+        self.is_of_ints = all(region.kinds[name] == INT for name in self.ints)
+        self.known: dict[Any, bool] = {}
+
+    def pays(self, inputs: Mapping[str, Any]) -> bool:
+        """Return whether it is worth it, found out once for the same ints and lengths."""
+        if not self.is_of_ints:
+            return self.is_worth(inputs)
+        measures = [measure(inputs[name]) for name in self.measured]
+        key = (*[inputs[name] for name in self.ints], *measures)
+        found = self.known.get(key)
+        if found is None:
+            found = self.is_worth(inputs)
+            if len(self.known) < MOST:
+                self.known[key] = found
+        return found
 
     def is_worth(self, inputs: Mapping[str, Any]) -> bool:
         """Return False for few passes, and where what is copied before is far larger."""
@@ -132,6 +157,11 @@ class PrintedEffort(Effort):
         if found is None:
             raise LookupError
         return found
+
+
+def measure(value: Any) -> Any:
+    """Return what the passes over an array or a list, and the cost of a copy, follow from."""
+    return (value.shape, value.itemsize) if type(value) is ndarray else len(value)
 
 
 def only_chooses(loop: For) -> bool:

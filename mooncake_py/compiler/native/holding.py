@@ -2,7 +2,7 @@
 
     def holds(f):
         f1 = function1()
-        if version() != seen[0] or current() is not None or f is not main():
+        if version() != seen[0] or current() is not None or (f is not main() and has_rule(f)):
             return False
         if f.__code__ is not code0() or f1.__code__ is not code1():
             return False
@@ -25,7 +25,7 @@ from typing import Any
 
 from mooncake_py.compiler.native.building.types import HEAP
 from mooncake_py.compiler.printing.text import define
-from mooncake_py.compiler.reading.callees import Callee, Callees
+from mooncake_py.compiler.reading.callees import Callee, Callees, has_rule
 from mooncake_py.rules import local, registry
 from mooncake_py.syntax.names import MISSING
 
@@ -42,18 +42,23 @@ class Holding:
     ----------
     callees : Callees
         The first one is the function that is compiled.
+    is_carried : bool, optional
+        Whether that is made for each call, and carries nothing but global names: for a loop.
     """
 
-    def __init__(self, callees: Callees) -> None:
+    def __init__(self, callees: Callees, is_carried: bool = False) -> None:
         self.callees = callees
+        self.is_carried = is_carried
         self.seen = [-1]  # the version of the rules when they had none
         self.quick: Callable[[FunctionType], bool] | None = None
 
     def __call__(self, f: FunctionType) -> bool:
         """Return True if they are, where `f` is the function itself or another one of its code."""
-        if self.quick is not None and self.quick(f):
-            return True
         main = self.callees.every[0]
+        if self.quick is not None and self.quick(f):
+            if not self.is_carried and main.function() is not f:
+                main.stand_for(f)
+            return True
         if main.function() is not f:
             main.stand_for(f)
             self.quick = None
@@ -63,21 +68,25 @@ class Holding:
         if local.current() is None:
             self.seen[0] = version
             if self.quick is None:
-                self.quick = Text(self.callees, f, self.seen).function()
+                self.quick = Text(self.callees, f, self.seen, self.is_carried).function()
         return True
 
 
 class Text:
     """The lines of a function."""
 
-    def __init__(self, callees: Callees, f: FunctionType, seen: list[int]) -> None:
+    def __init__(
+        self, callees: Callees, f: FunctionType, seen: list[int], is_carried: bool
+    ) -> None:
         self.lines: list[str] = []
         self.constants: dict[str, Any] = {
             "MISSING": MISSING, "NOW": vars(builtins), "UNLIKE": UNLIKE, "current": local.current,
-            "main": weakref.ref(f), "seen": seen, "version": registry.version,
+            "has_rule": has_rule, "main": weakref.ref(f), "seen": seen,
+            "version": registry.version,
         }  # fmt: skip
         self.count = 0
-        self.refuse("version() != seen[0] or current() is not None or f is not main()")
+        other = "" if is_carried else " or (f is not main() and has_rule(f))"
+        self.refuse(f"version() != seen[0] or current() is not None{other}")
         scopes: dict[int, tuple[str, dict[str, Any], dict[str, Any]]] = {}
         classes: dict[int, tuple[type, dict[str, Any]]] = {}
         for k, callee in enumerate(callees.every):

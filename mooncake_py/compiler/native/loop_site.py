@@ -84,6 +84,7 @@ class LoopSite(Site):
         See `RegionSite`.
     """
 
+    is_carried = True
     effort: type[Effort] = Effort
     outer: FunctionSite | None = None  # of the function that it is in
 
@@ -207,7 +208,7 @@ class LoopSite(Site):
         effort = self.efforts.get(id(site))
         if effort is None:
             effort = self.efforts[id(site)] = self.effort(site.region, site.written)
-        found = effort.is_worth(inputs)
+        found = effort.pays(inputs)
         if not found:
             site.why = site.why or SHORT
         elif site.why is SHORT:

@@ -51,6 +51,7 @@ class Reread:
         types: Sequence[Type],
         name: str,
         compiler: Compiler | None = None,
+        is_carried: bool = False,
     ) -> None:
         self.types = reading.types
         self.places = reading.places
@@ -68,7 +69,7 @@ class Reread:
         self.has_loops = any(isinstance(s, For | While) for s in body)
         given = [*reading.types, *(c.type for c in reading.captured)]
         self.match = matcher(given, reading.places)
-        self.holds = Holding(reading.callees)
+        self.holds = Holding(reading.callees, is_carried)
         numbers = types_in(reading.output)
         numbers += [pair for *_, output in reading.set_after for pair in types_in(output)]
         numbers += [(o.name, TYPES[o.type]) for o, _ in reading.grown]

@@ -140,7 +140,11 @@ class Site:
     refused : Refusals
         Why it could not be read.
     postponed : Postponed
+    is_carried : bool
+        Whether a function is made for each run, which carries the global names: see `Holding`.
     """
+
+    is_carried = False
 
     def __init__(self, name: str, where: str, compiler: Compiler | None = None) -> None:
         self.name = name
@@ -257,7 +261,7 @@ class Site:
         try:
             with limits_raised():  # Python's parser fails if another thread does it meanwhile
                 reading = self.read(f, types, met_in(given), given)
-                found = Reread(reading, types, self.name, self.compiler)
+                found = Reread(reading, types, self.name, self.compiler, self.is_carried)
         except Unfit as error:
             if error.within is not None:
                 note_stop(error.within, error)
