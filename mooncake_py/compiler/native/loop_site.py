@@ -36,7 +36,7 @@ from mooncake_py.compiler.native.regions.refused import NotYet
 from mooncake_py.compiler.native.reread import Found, Reread
 from mooncake_py.compiler.native.site import FunctionSite, Site, known_site
 from mooncake_py.compiler.sites import pace
-from mooncake_py.compiler.sites.elsewhere import Elsewhere
+from mooncake_py.compiler.sites.elsewhere import Elsewhere, Other
 from mooncake_py.compiler.sites.pace import PLAINLY, TIMED, TIMED_PLAINLY, Pace
 from mooncake_py.compiler.sites.spending import spending
 from mooncake_py.compiler.sites.trials import Trials, is_repeated
@@ -156,6 +156,9 @@ class LoopSite(Site):
         if not registry.are_first():
             return Elsewhere
         f = FunctionType(self.code, scope)
+        result = self.quick(ctx, values, f)
+        if result is not Other:
+            return result
         before = self.matching(f, values)
         if before is not None:
             reading, inputs = before
@@ -216,6 +219,10 @@ class LoopSite(Site):
         return found
 
     @override
+    def effort_of(self, reading: Reread) -> Effort | None:
+        return self.efforts.get(id(reading.site))
+
+    @override
     def digest(self) -> str:
         return "" if self.outer is None else self.outer.digest()
 
@@ -258,6 +265,12 @@ class PrintedLoopSite(LoopSite):
         """
         self.trials = trials
         return self.run_whole(ctx, values, scope)
+
+    def run_again(self, ctx: Mode, values: Sequence[Any], scope: dict[str, Any]) -> Any:
+        """Run the loop as it ran before, or return `Other`."""
+        if self.quick.again is None:
+            return Other
+        return self.quick(ctx, values, FunctionType(self.code, scope))
 
     @override
     def reading(

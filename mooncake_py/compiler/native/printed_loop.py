@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from numpy import ndarray
 
 from mooncake_py.compiler.sites import effort
-from mooncake_py.compiler.sites.elsewhere import Elsewhere
+from mooncake_py.compiler.sites.elsewhere import Elsewhere, Other
 from mooncake_py.compiler.sites.trials import Trials
 from mooncake_py.runtime.active import Active
 from mooncake_py.runtime.users_code import HEAP_TYPE
@@ -103,6 +103,10 @@ class PrintedLoop:
         """
         if self.is_flat and type(steps) in SIZED and len(steps) < self.fewest:
             return Elsewhere
+        if "site" in self.__dict__:
+            found = self.site.run_again(ctx, values, sys._getframe(1).f_globals)
+            if found is not Other:
+                return found
         if not OTHERS.isdisjoint(map(type, values)):
             return Elsewhere
         kinds = tuple(map(kind_of, values))

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy import ndarray
@@ -51,11 +51,29 @@ if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Tracking
     from mooncake_py.runtime.reverse_mode import ReverseMode
 
-__all__ = ["RegionSite", "TangentSite"]
+__all__ = ["Entered", "RegionSite", "TangentSite"]
 
 QUIET = frozenset({"ignore", "warn"})  # what NumPy may do about errors that nobody waits for
 USER = re.compile(r"^u\d+_")  # what names of the user's begin with
 DTYPES = {FLOAT: np.dtype("d"), FLOAT32: np.dtype("f"), INT: np.dtype("l"), BOOL: np.dtype("?")}
+
+
+class Entered(NamedTuple):
+    """How a region was entered that ran well.
+
+    Attributes
+    ----------
+    context : type
+        Of the call.
+    moving : frozenset of str
+        The inputs that were active.
+    enter : callable
+        See `entering`.
+    """
+
+    context: type
+    moving: frozenset[str]
+    enter: Callable[..., Any]
 
 
 class RegionSite:
@@ -83,6 +101,8 @@ class RegionSite:
         Why there is no form, if so.
     user_names : dict of str to str
         What the program calls results, where it gives names to them.
+    entered : Entered or None
+        How it was entered the last time, unless in the general way.
     compares : bool
         Whether debug mode runs it both ways: it compiles nothing.
     """
@@ -125,7 +145,8 @@ class RegionSite:
         self.user_names: dict[str, str] = {}
         self.why = ""
         self._forms: dict[frozenset[str], Form | None] = {}
-        self._entries: dict[int, Callable[..., Any] | None] = {}  # by the ids of forms
+        self._entries: dict[int, tuple[frozenset[str], Callable[..., Any]]] = {}  # of forms, by id
+        self.entered: Entered | None = None
         self._tangents: dict[frozenset[str], TangentSite | None] = {}
         self._tasks: Tasks[Any] = Tasks(name)
 
@@ -235,6 +256,8 @@ class RegionSite:
         found = self.attempt(ctx, form, inputs)
         if found is not Elsewhere:
             self.trials.succeed(ctx)
+            own = self._entries.get(id(form))
+            self.entered = None if own is None else Entered(type(ctx), *own)
         return found
 
     def may_run(self, inputs: Mapping[str, Any]) -> bool:
@@ -284,7 +307,9 @@ class RegionSite:
             if self.compiler is None:  # else nobody has asked for it
                 warn_of(self.name, self.why)
         if form is not None:  # first: other threads may look at both
-            self._entries[id(form)] = entry(self, form, moving)
+            enter = entry(self, form, moving)
+            if enter is not None:
+                self._entries[id(form)] = moving, enter
         kept = self._forms.setdefault(moving, form)
         if kept is not form:  # another thread has made it meanwhile
             self._entries.pop(id(form), None)
@@ -298,9 +323,9 @@ class RegionSite:
 
     def attempt(self, ctx: ReverseMode, form: Form, inputs: dict[str, Any]) -> Any:
         """Run the forward sweep, and record the region if all went well."""
-        enter = self._entries[id(form)]
-        if enter is not None:
-            return enter(ctx, *inputs.values())
+        own = self._entries.get(id(form))
+        if own is not None:
+            return own[1](ctx, *inputs.values())
         ordered = {
             name: v if self.takes_views and type(v) is ndarray else in_order(v)
             for name, v in inputs.items()

@@ -21,6 +21,8 @@ from mooncake_py.compiler.native.building.types import (
 )
 from mooncake_py.compiler.native.building.values import Unfit
 from mooncake_py.compiler.native.choices import takes_notes
+from mooncake_py.compiler.native.effort import Effort
+from mooncake_py.compiler.native.entering_again import Quick
 from mooncake_py.compiler.native.fingerprint import fingerprint, text_of_type
 from mooncake_py.compiler.native.form import Compiler
 from mooncake_py.compiler.native.giving_back import given_back
@@ -39,7 +41,7 @@ from mooncake_py.compiler.native.reread import Found, Reread
 from mooncake_py.compiler.native.tasks import Tasks, warn_of
 from mooncake_py.compiler.reading.callees import YIELDING, is_own
 from mooncake_py.compiler.sites import pace
-from mooncake_py.compiler.sites.elsewhere import Elsewhere, InParts
+from mooncake_py.compiler.sites.elsewhere import Elsewhere, InParts, Other
 from mooncake_py.compiler.sites.items import put_into
 from mooncake_py.compiler.sites.pace import PLAINLY, TIMED, TIMED_PLAINLY, Pace, Paces
 from mooncake_py.compiler.sites.spending import spending
@@ -156,6 +158,7 @@ class Site:
         self.tasks: Tasks[Reread | None] = Tasks(where)
         self.alike: Counter[tuple[Any, ...]] = Counter()
         self.recent: list[Reread] = []  # the last one first
+        self.quick = Quick()
         self.unserved = ""  # what an argument is
         self.paces = Paces(self.parts, self.hasten, self.pace_before, self.remember_pace)
 
@@ -306,12 +309,17 @@ class Site:
         if type(result) is not dict:
             return Beside(result, reading, inputs, given)
         reading.callees.enter(ctx)
+        self.quick.ran(ctx, reading, self.effort_of(reading))
         for output, own in reading.grown:
             items = given_back(output, result, ctx)
             put_into(ctx, inputs[own], [*range(len(items))], items)
         for path, name, output in reading.set_after:
             put_at(ctx, found_at(given, path), name, given_back(output, result, ctx))
         return given_back(reading.output, result, ctx)
+
+    def effort_of(self, reading: Reread) -> Effort | None:
+        """Return what tells whether a run pays, None where each does."""
+        return None
 
     def is_hopeless(self) -> bool:
         """Return True if readings for other types will hardly succeed."""
@@ -414,6 +422,11 @@ class FunctionSite(Site):
 
     def run_whole(self, ctx: Mode, own: Pace, f: FunctionType, args: Any, kwargs: Any) -> Any:
         """Run as one region, or return `Elsewhere` or `InParts`."""
+        if self.quick.again is not None:
+            arguments = self.arguments(f, args, kwargs)
+            result = Other if arguments is None else self.quick(ctx, arguments, f)
+            if result is not Other:
+                return result
         found = self.matched(f, args, kwargs, ctx)
         if found is None:
             return InParts
