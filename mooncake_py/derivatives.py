@@ -15,11 +15,13 @@ from mooncake_py.boundary.arguments import ArgNums, name_of
 from mooncake_py.diagnostics.tracebacks import boundary
 from mooncake_py.modes.reverse.differentiate import value_and_gradient
 from mooncake_py.modes.reverse.settings import compiling
+from mooncake_py.overriding import override
 from mooncake_py.runtime.allowance import Allowance, Disk, MemorySize, allowing
 from mooncake_py.runtime.compilation import Compile
 
 if TYPE_CHECKING:
     from mooncake_py.modes.reverse.storage import Workspace
+    from mooncake_py.modes.reverse.whole_again import GradientAgain
     from mooncake_py.prepared import Prepared
 
 __all__ = [
@@ -67,6 +69,7 @@ class Derivative(Generic[P, Given]):
         self._parts: tuple[Callable[..., Any], ArgNums, bool, bool] = f, argnums, has_aux, debug
         self._compile: tuple[Compile | None, float | None] = compile, compile_timeout
         self._memory: Allowance | None = memory
+        self._again: GradientAgain | None = None
 
     def __get__(self, instance: Any, owner: Any = None) -> Any:
         return self if instance is None else MethodType(self, instance)
@@ -93,8 +96,17 @@ class Derivative(Generic[P, Given]):
     def __call__(self, **kwargs: Any) -> Given: ...  # `P` does not know all parameters by name
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Run the derivative."""
-        with boundary, self.compiling():
-            return self.given_back(*self.value_and_gradient(args, kwargs))
+        with boundary:
+            again = self._again
+            if again is not None and not kwargs:
+                found = again(args)
+                if found is not None:
+                    return self.given_back(*found)
+            with self.compiling():
+                found = self.value_and_gradient(args, kwargs)
+                if self.is_compiled and not kwargs:
+                    self.ran(args)
+            return self.given_back(*found)
 
     def prepare(self, *args: P.args, **kwargs: P.kwargs) -> Prepared[P, Given]:
         """Return the derivative for arguments of these shapes, which reuses its memory.
@@ -145,6 +157,21 @@ class Derivative(Generic[P, Given]):
         """Return the part of both that the derivative returns."""
         return value, g
 
+    @property
+    def is_compiled(self) -> bool:
+        """Whether it is a gradient for which the user waits for compiled code."""
+        return False
+
+    def ran(self, args: tuple[Any, ...]) -> None:
+        """Note a call in the general way: later ones may have a shorter one."""
+        if self._again is None:
+            # Only for those who compile.
+            from mooncake_py.modes.reverse.whole_again import GradientAgain
+
+            f, argnums, has_aux, _ = self._parts
+            self._again = GradientAgain(f, argnums, has_aux)
+        self._again.ran(args)
+
     def compiling(self) -> AbstractContextManager[None]:
         """Return the context manager that sets compilation for a run."""
         _, _, _, debug = self._parts
@@ -180,6 +207,11 @@ class ValueAndGrad(Derivative[P, Given]):
     """The result of :func:`value_and_grad`."""
 
     name = "value and gradient"
+
+    @property
+    @override
+    def is_compiled(self) -> bool:
+        return self._compile == (True, None) and self._memory is None and not self._parts[3]
 
     def value_and_gradient(  # noqa: D102
         self, args: Any, kwargs: Any, workspace: Workspace | None = None

@@ -29,7 +29,7 @@ from typing import TYPE_CHECKING, Any
 from mooncake_py.compiler.native.effort import Effort
 from mooncake_py.compiler.native.passed import share_memory
 from mooncake_py.compiler.native.reading.outputs import Output
-from mooncake_py.compiler.native.region_site import Entered
+from mooncake_py.compiler.native.region_site import Entered, RegionSite
 from mooncake_py.compiler.native.reread import Reread
 from mooncake_py.compiler.printing.text import define
 from mooncake_py.compiler.sites.elsewhere import Elsewhere, Other
@@ -41,7 +41,7 @@ from mooncake_py.runtime.quiet import is_strict
 if TYPE_CHECKING:
     from mooncake_py.runtime.reverse_mode import ReverseMode
 
-__all__ = ["Again", "Quick"]
+__all__ = ["SCOPE", "Again", "Quick", "unserved"]
 
 USED = 3  # runs of one form, in a row, from which on the function is printed
 
@@ -94,6 +94,24 @@ class Quick:
                 self.again = Text(reading, entered, effort).function()
             except Unprinted:
                 self.again = None
+
+
+def unserved(site: RegionSite) -> list[str] | None:
+    """Return the conditions under which `RegionSite.serves` might say no; inputs are ``v``.
+
+    None where there are lists, of which it asks more.
+    """
+    inputs = {name: f"v{k}" for k, name in enumerate(site.region.inputs)}
+    if not site.region.lists.isdisjoint(site.arrays):
+        return None
+    written = [inputs[name] for name in site.written]
+    arrays = [inputs[name] for name in site.arrays]
+    found = [
+        f"not {v}.flags.carray" + (f" or not {v}.flags.owndata" if v in written else "")
+        for v in arrays
+    ]
+    pairs = {frozenset((v, w)): f"share_memory({v}, {w})" for v in written for w in arrays if v != w}
+    return found + list(pairs.values())
 
 
 class Text:
@@ -174,21 +192,11 @@ class Text:
 
     def arrays(self) -> None:
         """Require that arrays are such as the region was read for; see `RegionSite.serves`."""
-        region, arrays = self.site.region, self.site.arrays
-        if not region.lists.isdisjoint(arrays):
+        conditions = unserved(self.site)
+        if conditions is None:
             raise Unprinted
-        written = [self.inputs[name] for name in self.site.written]
-        for v in (self.inputs[name] for name in arrays):
-            own = f" or not {v}.flags.owndata" if v in written else ""
-            self.refuse(f"not {v}.flags.carray{own}")
-        pairs = {
-            frozenset((v, self.inputs[name])): f"share_memory({v}, {self.inputs[name]})"
-            for v in written
-            for name in arrays
-            if self.inputs[name] != v
-        }
-        if pairs:
-            self.refuse(" or ".join(pairs.values()))
+        if conditions:
+            self.refuse(" or ".join(conditions))
 
     def worth(self, effort: Effort) -> None:
         """Require that a loop is known to pay."""
