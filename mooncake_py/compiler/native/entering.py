@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -29,8 +29,9 @@ from mooncake_py.runtime.active import active_number
 
 if TYPE_CHECKING:
     from mooncake_py.compiler.native.region_site import RegionSite
+    from mooncake_py.runtime.reverse_mode import ReverseMode
 
-__all__ = ["BY_RANK", "entry"]
+__all__ = ["BY_RANK", "Entered", "entry"]
 
 BY_RANK: tuple[type, ...] = int, float, np.float32, np.float64
 
@@ -38,6 +39,30 @@ SCOPE: dict[str, Any] = {
     "BY_RANK": BY_RANK, "Elsewhere": Elsewhere, "Stack": Stack, "active_number": active_number,
     "are_errors": are_errors, "finite": finite, "in_order": in_order, "isfinite": math.isfinite,
 }  # fmt: skip
+
+
+class Entered(NamedTuple):
+    """How a region was entered that ran well.
+
+    Attributes
+    ----------
+    context : type
+        Of the call.
+    moving : frozenset of str
+        The inputs that were active.
+    enter : callable
+    """
+
+    context: type
+    moving: frozenset[str]
+    enter: Callable[..., Any]
+
+    @classmethod
+    def of(
+        cls, ctx: ReverseMode, own: tuple[frozenset[str], Callable[..., Any]] | None
+    ) -> Entered | None:
+        """Return it for a call, None if there is no printed entry."""
+        return None if own is None else cls(type(ctx), *own)
 
 
 def entry(site: RegionSite, form: Form, moving: frozenset[str]) -> Callable[..., Any] | None:

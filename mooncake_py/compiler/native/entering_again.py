@@ -27,9 +27,10 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from mooncake_py.compiler.native.effort import Effort
+from mooncake_py.compiler.native.entering import Entered
 from mooncake_py.compiler.native.passed import share_memory
 from mooncake_py.compiler.native.reading.outputs import Output
-from mooncake_py.compiler.native.region_site import Entered, RegionSite
+from mooncake_py.compiler.native.region_site import RegionSite
 from mooncake_py.compiler.native.reread import Reread
 from mooncake_py.compiler.printing.text import define
 from mooncake_py.compiler.sites.elsewhere import Elsewhere, Other
@@ -39,14 +40,14 @@ from mooncake_py.runtime.active import Active
 from mooncake_py.runtime.quiet import is_strict
 
 if TYPE_CHECKING:
-    from mooncake_py.runtime.reverse_mode import ReverseMode
+    from mooncake_py.runtime.mode import Mode
 
 __all__ = ["SCOPE", "Again", "Quick", "unserved"]
 
 USED = 3  # runs of one form, in a row, from which on the function is printed
 
 
-Again = Callable[["ReverseMode", Any, Any], Any]
+Again = Callable[["Mode", Any, Any], Any]
 SCOPE: dict[str, Any] = {
     "Active": Active, "Elsewhere": Elsewhere, "Other": Other, "are_first": registry.are_first,
     "is_strict": is_strict, "may_be_caught": may_be_caught, "share_memory": share_memory,
@@ -61,17 +62,23 @@ class Unprinted(Exception):
 class Quick:
     """The printed way into the region of a site that ran last.
 
+    Parameters
+    ----------
+    efforts : dict of int to Effort, optional
+        What tells whether a run pays, by the ids of sites; by default each does.
+
     Attributes
     ----------
     again : callable or None
     """
 
-    def __init__(self) -> None:
+    def __init__(self, efforts: dict[int, Effort] | None = None) -> None:
+        self.efforts = efforts
         self.again: Again | None = None
         self.last: tuple[Reread, Entered] | None = None
         self.count = 0
 
-    def __call__(self, ctx: Any, given: Any, f: Any) -> Any:
+    def __call__(self, ctx: Mode, given: Any, f: Any) -> Any:
         """Return what a run gives back, `Elsewhere`, or `Other`."""
         if self.again is None:
             return Other
@@ -80,7 +87,7 @@ class Quick:
             self.again, self.last = None, None
         return found
 
-    def ran(self, ctx: Any, reading: Reread, effort: Effort | None) -> None:
+    def ran(self, ctx: Mode, reading: Reread) -> None:
         """Note a run in the general way."""
         entered = reading.site.entered
         if entered is None or entered.context is not type(ctx):
@@ -90,6 +97,8 @@ class Quick:
             self.last, self.count = last, 0
         self.count += 1
         if self.count == USED:
+            efforts = self.efforts
+            effort = None if efforts is None else efforts.get(id(reading.site))
             try:
                 self.again = Text(reading, entered, effort).function()
             except Unprinted:
@@ -110,7 +119,9 @@ def unserved(site: RegionSite) -> list[str] | None:
         f"not {v}.flags.carray" + (f" or not {v}.flags.owndata" if v in written else "")
         for v in arrays
     ]
-    pairs = {frozenset((v, w)): f"share_memory({v}, {w})" for v in written for w in arrays if v != w}
+    pairs = {
+        frozenset((v, w)): f"share_memory({v}, {w})" for v in written for w in arrays if v != w
+    }
     return found + list(pairs.values())
 
 

@@ -23,6 +23,7 @@ from mooncake_py.compiler.native.building.types import (
 )
 from mooncake_py.compiler.native.building.values import Unfit
 from mooncake_py.compiler.native.effort import Effort, PrintedEffort
+from mooncake_py.compiler.native.entering_again import Quick
 from mooncake_py.compiler.native.form import NUMPY, Compiler
 from mooncake_py.compiler.native.machine.background import is_busy
 from mooncake_py.compiler.native.reading.loop_names import Loop
@@ -96,6 +97,7 @@ class LoopSite(Site):
         self.within = weakref.ref(code)
         self.begun: tuple[Pace, float] | None = None  # a run as it is written, which is timed
         self.efforts: dict[int, Effort] = {}  # by the id of the region's site
+        self.quick = Quick(self.efforts)
         for shared in sorted(loop.shared):
             why = f"{shared}, which stands for something outside of the loop too"
             self.refused[()] = Refusal(why, place_of(loop.node))
@@ -217,10 +219,6 @@ class LoopSite(Site):
         elif site.why is SHORT:
             site.why = ""
         return found
-
-    @override
-    def effort_of(self, reading: Reread) -> Effort | None:
-        return self.efforts.get(id(reading.site))
 
     @override
     def digest(self) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,8 @@ from mooncake_py.runtime.active import Active
 from mooncake_py.runtime.quiet import Quiet
 
 __all__ = [
-    "all_finite", "as_complex", "as_real", "in_order", "numbers_in", "share_memory", "without",
+    "all_finite", "as_complex", "as_real", "in_order", "is_in_rows", "numbers_in", "share_memory",
+    "without",
 ]  # fmt: skip
 
 EFFORT = 1000  # to find out whether two arrays have an element in common
@@ -28,6 +30,12 @@ def as_real(a: ndarray) -> ndarray:
 def as_complex(a: ndarray) -> ndarray:
     """Return real and imaginary parts as a complex array."""
     return a.view(np.result_type(a, np.complex64))[..., 0]
+
+
+def is_in_rows(a: ndarray) -> bool:
+    """Return True for an array whose axes go by smaller and smaller steps; a vector may go back."""
+    steps = a.strides
+    return a.ndim < 2 or (steps[-1] > 0 and all(p >= q for p, q in pairwise(steps)))
 
 
 def numbers_in(a: ndarray, make: Any) -> list[Any]:

@@ -8,21 +8,21 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from itertools import pairwise
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy import ndarray
 
 from mooncake_py.compiler.derivatives.activity import active_parts
 from mooncake_py.compiler.derivatives.partials import NoPartial
-from mooncake_py.compiler.native.entering import BY_RANK, entry
+from mooncake_py.compiler.native.entering import BY_RANK, Entered, entry
 from mooncake_py.compiler.native.form import Compiler, Form, form_of, prepared
 from mooncake_py.compiler.native.passed import (
     all_finite,
     as_complex,
     as_real,
     in_order,
+    is_in_rows,
     numbers_in,
     share_memory,
     without,
@@ -51,29 +51,11 @@ if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Tracking
     from mooncake_py.runtime.reverse_mode import ReverseMode
 
-__all__ = ["Entered", "RegionSite", "TangentSite"]
+__all__ = ["RegionSite", "TangentSite"]
 
 QUIET = frozenset({"ignore", "warn"})  # what NumPy may do about errors that nobody waits for
 USER = re.compile(r"^u\d+_")  # what names of the user's begin with
 DTYPES = {FLOAT: np.dtype("d"), FLOAT32: np.dtype("f"), INT: np.dtype("l"), BOOL: np.dtype("?")}
-
-
-class Entered(NamedTuple):
-    """How a region was entered that ran well.
-
-    Attributes
-    ----------
-    context : type
-        Of the call.
-    moving : frozenset of str
-        The inputs that were active.
-    enter : callable
-        See `entering`.
-    """
-
-    context: type
-    moving: frozenset[str]
-    enter: Callable[..., Any]
 
 
 class RegionSite:
@@ -102,7 +84,7 @@ class RegionSite:
     user_names : dict of str to str
         What the program calls results, where it gives names to them.
     entered : Entered or None
-        How it was entered the last time, unless in the general way.
+        How it ran last, unless in the general way.
     compares : bool
         Whether debug mode runs it both ways: it compiles nothing.
     """
@@ -256,8 +238,7 @@ class RegionSite:
         found = self.attempt(ctx, form, inputs)
         if found is not Elsewhere:
             self.trials.succeed(ctx)
-            own = self._entries.get(id(form))
-            self.entered = None if own is None else Entered(type(ctx), *own)
+            self.entered = Entered.of(ctx, self._entries.get(id(form)))
         return found
 
     def may_run(self, inputs: Mapping[str, Any]) -> bool:
@@ -511,12 +492,6 @@ class TangentSite(RegionSite):
         self.user_names = site.user_names
         self.tangents = site.tangents | frozenset(self.names.values())
         self.is_loop = site.is_loop
-
-
-def is_in_rows(a: ndarray) -> bool:
-    """Return True for an array whose axes go by smaller and smaller steps; a vector may go back."""
-    steps = a.strides
-    return a.ndim < 2 or (steps[-1] > 0 and all(p >= q for p, q in pairwise(steps)))
 
 
 def dtype_of(region: NativeRegion, name: str) -> np.dtype:

@@ -21,7 +21,6 @@ from mooncake_py.compiler.native.building.types import (
 )
 from mooncake_py.compiler.native.building.values import Unfit
 from mooncake_py.compiler.native.choices import takes_notes
-from mooncake_py.compiler.native.effort import Effort
 from mooncake_py.compiler.native.entering_again import Quick
 from mooncake_py.compiler.native.fingerprint import fingerprint, text_of_type
 from mooncake_py.compiler.native.form import Compiler
@@ -309,17 +308,13 @@ class Site:
         if type(result) is not dict:
             return Beside(result, reading, inputs, given)
         reading.callees.enter(ctx)
-        self.quick.ran(ctx, reading, self.effort_of(reading))
+        self.quick.ran(ctx, reading)
         for output, own in reading.grown:
             items = given_back(output, result, ctx)
             put_into(ctx, inputs[own], [*range(len(items))], items)
         for path, name, output in reading.set_after:
             put_at(ctx, found_at(given, path), name, given_back(output, result, ctx))
         return given_back(reading.output, result, ctx)
-
-    def effort_of(self, reading: Reread) -> Effort | None:
-        """Return what tells whether a run pays, None where each does."""
-        return None
 
     def is_hopeless(self) -> bool:
         """Return True if readings for other types will hardly succeed."""

@@ -50,7 +50,8 @@ MISSED = 8  # calls in a row that went the general way after all
 
 SCOPE: dict[str, Any] = {
     **ENTERING, "LeftOnTheWayBack": LeftOnTheWayBack, "R": ReverseContext,
-    "enclosing": enclosing, "is_watched": is_watched, "met": met, "reporter": reporter.get, "settings": settings, "sizes_of": sizes_of,
+    "enclosing": enclosing, "is_watched": is_watched, "met": met,
+    "reporter": reporter.get, "settings": settings, "sizes_of": sizes_of,
     "take_usual_dtypes": take_usual_dtypes,
 }  # fmt: skip
 
@@ -97,9 +98,7 @@ class GradientAgain:
             self.again = made(self.f, self.argnums, self.has_aux, args)
 
 
-def made(
-    f: Callable[..., Any], argnums: ArgNums, has_aux: bool, args: tuple[Any, ...]
-) -> Again | None:
+def made(f: Any, argnums: ArgNums, has_aux: bool, args: tuple[Any, ...]) -> Again | None:
     """Return the printed function for arguments like these, None if there is none."""
     own = choice_of("gradient", f, args)
     if own is None or not own.pays:
