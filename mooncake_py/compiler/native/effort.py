@@ -160,7 +160,7 @@ class PrintedEffort(Effort):
 
 
 def measure(value: Any) -> Any:
-    """Return what the passes over an array or a list, and the cost of a copy, follow from."""
+    """Return a key for the passes over an array or a list and the cost of a copy."""
     return (value.shape, value.itemsize) if type(value) is ndarray else len(value)
 
 

@@ -17,8 +17,8 @@
             return Elsewhere
         return R["y"], R["s"]                       as the function or the loop gives it back
 
-Each test is one of those on the general way (`Site.run`, `RegionSite.record`), which knows more
-values that can be served.
+Each test is one of those on the general way (`Site.run`, `RegionSite.record`), which takes more
+values than these.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ class Quick:
         self.count = 0
 
     def __call__(self, ctx: Mode, given: Any, f: Any) -> Any:
-        """Return what a run gives back, `Elsewhere`, or `Other`."""
+        """Return the results of a run, `Elsewhere`, or `Other`."""
         if self.again is None:
             return Other
         found = self.again(ctx, given, f)
@@ -220,7 +220,7 @@ class Text:
         self.refuse(f"{self.constant(effort.known)}.get(({', '.join(key)}{ends})) is not True")
 
     def result(self, output: Output) -> str:
-        """Return what gives back a result; see `given_back`."""
+        """Return the expression of a result; see `given_back`."""
         if output.kind == "known":
             return self.constant(output.value)
         if output.kind in OPEN:
