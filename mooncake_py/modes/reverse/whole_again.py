@@ -40,6 +40,7 @@ from mooncake_py.modes.reverse.context import ReverseContext
 from mooncake_py.modes.reverse.settings import settings
 from mooncake_py.modes.reverse.whole import matched, whole_gradient
 from mooncake_py.modes.reverse.whole_arguments import parts_of_one
+from mooncake_py.runtime.allowance import allowance
 from mooncake_py.runtime.enclosing import enclosing
 
 __all__ = ["Again", "GradientAgain"]
@@ -50,7 +51,7 @@ MISSED = 8  # calls in a row that went the general way after all
 
 SCOPE: dict[str, Any] = {
     **ENTERING, "LeftOnTheWayBack": LeftOnTheWayBack, "R": ReverseContext,
-    "enclosing": enclosing, "is_watched": is_watched, "met": met,
+    "allowance": allowance, "enclosing": enclosing, "is_watched": is_watched, "met": met,
     "reporter": reporter.get, "settings": settings, "sizes_of": sizes_of,
     "take_usual_dtypes": take_usual_dtypes,
 }  # fmt: skip
@@ -132,7 +133,7 @@ def made(f: Any, argnums: ArgNums, has_aux: bool, args: tuple[Any, ...]) -> Agai
     lines = [
         "if enclosing() is not None or settings() is not None or not own.pays or is_watched():",
         "    return None",
-        f"if len(args) != {len(args)} or reporter() is not None:",
+        f"if len(args) != {len(args)} or reporter() is not None or allowance() is not None:",
         "    return None",
         "if not R.fuses or not R.tries_loops or not are_first() or trials.failed:",
         "    return None",

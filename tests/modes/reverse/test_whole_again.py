@@ -12,6 +12,7 @@ import pytest
 from mooncake_py import debug_mode, grad, local_rules, value_and_grad
 from mooncake_py.compiler.sites import choice
 from mooncake_py.modes.reverse import whole_again
+from mooncake_py.runtime.allowance import Allowance, allowing
 from mooncake_py.runtime.compilation import is_installed
 
 pytestmark = pytest.mark.skipif(not is_installed(), reason="compile=True needs llvmlite")
@@ -185,6 +186,8 @@ def test_who_looks_on_sees_the_general_way(quick):
     with local_rules():
         same(derivative(x), expected)
     with np.errstate(all="raise"):
+        same(derivative(x), expected)
+    with allowing(Allowance(10**6, None)):
         same(derivative(x), expected)
     assert not any(quick)
 
