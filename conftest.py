@@ -25,6 +25,7 @@ NEEDS = {
         "docs/quick_start.md",
         "docs/solvers.md",
         "docs/language.md",
+        "docs/tutorials/gaussian_process.md",
     ],
     "networkx": ["mooncake_py/integrations/networkx.py"],
     "llvmlite": ["docs/cheat_sheet.md", "docs/compiled.md"],

@@ -44,9 +44,8 @@ A looser one leaves the choice of the steps in what differences of the plain pro
 derived_solve_ivp = without_rule(integrate.solve_ivp)
 
 COMPILED = ("dop853", "dopri5", "lsoda", "vode", "zvode")
-_classes = [getattr(integrate._ode, name, None) for name in COMPILED]
 refused(
-    *{each.runner for each in _classes if getattr(each, "runner", None) is not None},
+    *{getattr(getattr(integrate._ode, name, None), "runner", None) for name in COMPILED} - {None},
     why="it is compiled, and keeps the state of the solution to itself",
     fix="call solve_ivp or odeint, which have a derivative with LSODA too, or step through RK45, "
     "DOP853, Radau or BDF",
