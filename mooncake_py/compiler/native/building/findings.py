@@ -16,7 +16,7 @@ ATTEMPTS = 60
 MOST = 10000  # statements that are read in all attempts: about five seconds
 FORGOTTEN = (
     "has_lists", "pinned", "lengths", "same", "dropped", "unrolled", "mixed", "rows", "rowless",
-    "homes", "mixed_rows",
+    "homes", "mixed_rows", "chosen",
 )  # fmt: skip
 """What a reading no longer finds out after something that it has found too late."""
 
@@ -65,6 +65,12 @@ class Findings:
         Loops, and slots of which a pass does not tell what they stand for in the next one.
     unpacked : set of str
         Variables of tuples that a loop or a branch binds again.
+    chosen : dict of str to tuple of Head
+        What slots may be that loops bind to several things.
+    left_over : set of str
+        Those of them that only loops bind, and that are read afterwards.
+    choosing : set of Place or None
+        Expressions of which the sides give other things than numbers.
     growing : dict of (Place or None) to str
         Where lists are made that grow, or whose items are written or known only when it runs; and
         the type of the first number that is appended.
@@ -131,6 +137,9 @@ class Findings:
         self.same: set[frozenset[str]] = set()
         self.dropped: set[tuple[Place | None, str]] = set()
         self.unpacked: set[str] = set()
+        self.chosen: dict[str, tuple[Any, ...]] = {}
+        self.left_over: set[str] = set()
+        self.choosing: set[Place | None] = set()
         self.growing: dict[Place | None, str] = {}
         self.changed: dict[Place | str | None, tuple[Any, ...] | None] = {}
         self.grown: dict[str, str] = {}

@@ -6,6 +6,7 @@ from mooncake_py.compiler.native.building.values import (
     NUMPY_TYPES,
     Array,
     Cells,
+    Choice,
     ComplexArray,
     ComplexNumber,
     Dictionary,
@@ -72,6 +73,9 @@ def one(value: Value | None) -> str:
             return "None"
         case Known():
             return f"an object of type {type(value.value).__name__}"
+        case Choice(options=options):
+            names = list(dict.fromkeys(map(one, options)))
+            return " or ".join(names)
         case Unread(why=why):
             return why
         case _:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from types import CodeType, FunctionType
 from typing import Any
 
+from mooncake_py.compiler.native.building.choice import Choice
 from mooncake_py.compiler.native.building.drawers import Drawer
 from mooncake_py.compiler.native.building.generator import Generator
 from mooncake_py.compiler.native.building.sameness import are_one, never_changes
@@ -19,11 +20,11 @@ from mooncake_py.compiler.regions.ir import Const, Expr, Length, Load, Name
 from mooncake_py.syntax.nodes import Place
 
 __all__ = [
-    "COMPLEX", "KINDS", "NO_KEY", "NUMPY_TYPES", "PARTS", "RANKS", "Array", "Cells",
+    "COMPLEX", "KINDS", "NO_KEY", "NUMPY_TYPES", "PARTS", "RANKS", "Array", "Cells", "Choice",
     "ComplexArray", "ComplexNumber", "Dictionary", "Drawer", "Function", "Generator", "Index",
     "Known", "Number", "Object", "Partial", "Slice", "Stack", "Super", "Tuple", "Unfit",
-    "Unread", "Value",
-    "complex_array", "key_in", "lengths", "names_as_index", "stored", "stored_complex",
+    "Unread", "Value", "complex_array", "key_in", "lengths", "names_as_index", "stored",
+    "stored_complex",
 ]  # fmt: skip
 
 Index = tuple[Expr, ...]
@@ -457,10 +458,8 @@ class Picked:
 
     Attributes
     ----------
-    array : Array
-        All elements; which are picked is known only when it runs.
-    mask : Array
-        Of the same shape.
+    array, mask : Array
+        All elements, of which some are picked when it runs, and the mask of the same shape.
     """
 
     array: Array
@@ -469,7 +468,7 @@ class Picked:
 
 Value = (
     Number | ComplexNumber | Array | Tuple | Dictionary | Known | Object | Cells | Function | Picked
-    | Partial | Stack | Super | Unread | Drawer | Generator | Slice
+    | Partial | Stack | Super | Unread | Drawer | Generator | Slice | Choice
 )  # fmt: skip
 
 

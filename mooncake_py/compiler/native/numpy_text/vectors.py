@@ -161,7 +161,7 @@ class Vectors:
         if not scalars.careful and is_guard(e):
             return self.text(e.b, axes)
         if not self.loops.axes(e.test):
-            sides = self.text(e.a, axes), self.text(e.b, axes)
+            sides = [self.side(part, self.loops.axes(e), axes) for part in (e.a, e.b)]
             return f"({sides[0]} if {scalars.text(e.test)} else {sides[1]})"
         self.require_all(e)
         share = None if scalars.careful else self.share(e, axes)
@@ -174,6 +174,15 @@ class Vectors:
             if e.a == ZERO and not isinstance(e.b, Const):
                 return f"({b} * ~{test})"
         return f"np.where({test}, {a}, {b})"
+
+    def side(self, e: Expr, own: Axes, axes: Axes) -> str:
+        """Return what one test chooses as a whole, which has the axes of the other side too."""
+        text = self.text(e, axes)
+        if set(self.loops.axes(e)) == set(own):
+            return text
+        extents = [self.loops.extents[k] if k in own else Const(1) for k in axes]
+        shape = ", ".join(map(self.scalars.text, extents))
+        return f"np.broadcast_to({text}, ({shape},))"
 
     def share(self, e: Select, axes: Axes) -> str | None:
         """Return the share of the greater or the lesser of two, half of it if they are equal.

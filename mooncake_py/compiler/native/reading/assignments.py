@@ -14,10 +14,12 @@ from mooncake_py.compiler.native.building.indexing import viewed
 from mooncake_py.compiler.native.building.values import (
     Array,
     Cells,
+    Choice,
     ComplexArray,
     ComplexNumber,
     Dictionary,
     Generator,
+    Known,
     Number,
     Tuple,
     Unfit,
@@ -102,12 +104,24 @@ class AssignmentReader(MemoryWriter):
             case ast.Subscript(value=base, slice=index):
                 self.written(base, index, value)
             case ast.Attribute(value=base, attr=name):
-                self.bind_attribute(self.value(base), name, value)
+                self.set_attribute(self.value(base), name, value)
             case _:
                 raise Unfit(
                     "an assignment to something other than a variable, an item or an attribute",
                     place_of(target),
                 )
+
+    def set_attribute(self, o: Value, name: str, value: Value) -> None:
+        """Bind an attribute of an object, or of what is known only when it runs."""
+
+        def run(v: Value) -> Value:
+            self.bind_attribute(v, name, self.current(value))
+            return Known(None)
+
+        if isinstance(o, Choice):
+            self.but_none(o, run)
+        else:
+            self.bind_attribute(o, name, value)
 
     def require_apart_from_targets(
         self, targets: Sequence[ast.expr], values: Sequence[Value]
@@ -121,6 +135,8 @@ class AssignmentReader(MemoryWriter):
             value = own_operators.iterated(self, value)
         if isinstance(value, Generator):
             value = self.listed(value)
+        if isinstance(value, Choice):
+            value = self.but_none(value, lambda v: Tuple((*self.items(v, count),)))
         if isinstance(value, Tuple) and len(value.items) == count:
             return value.items
         if isinstance(value, Array) and value.shape:
@@ -317,6 +333,7 @@ class AssignmentReader(MemoryWriter):
                 self.holds_input[found.base] = self.holds_input[value.base]
             self.aliases.copied(found.base, value.base, True)
             return found
+        self.require_no_view(value)
         return value if value.base else b.kept(value)
 
     def name_anew(self, own: str, base: str) -> None:
@@ -349,6 +366,8 @@ class AssignmentReader(MemoryWriter):
 
     def augmented_value(self, old: Value, op: ast.operator, value: Value) -> Value:
         """Read ``old op= value`` for what a target stands for; return what it is bound to."""
+        if isinstance(old, Choice):
+            return self.but_none(old, lambda v: self.augmented_value(v, op, value))
         if isinstance(old, Array):
             self.store(old, self.changed(old, op, value))
         elif is_changed_itself(old, op):
@@ -371,9 +390,20 @@ class AssignmentReader(MemoryWriter):
             old = self.attribute(o, target.attr)
             with self.among_others():
                 value = self.value(node.value)
-            self.bind_attribute(o, target.attr, self.augmented_value(old, node.op, value))
+            self.set_attribute(o, target.attr, self.augmented_value(old, node.op, value))
             return
-        a = self.value(target.value)
+        self.augmented_at(self.value(target.value), node, target)
+
+    def augmented_at(self, a: Value, node: ast.AugAssign, target: ast.Subscript) -> None:
+        """Read ``a[index] op= value``."""
+        if isinstance(a, Choice):
+
+            def run(v: Value) -> Value:
+                self.augmented_at(v, node, target)
+                return Known(None)
+
+            self.but_none(a, run)
+            return
         if own_operators.are_own(a):
             index = own_operators.key(self, target.slice)
             old = own_operators.required(self, a, "__getitem__", index)

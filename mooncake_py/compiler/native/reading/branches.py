@@ -9,24 +9,29 @@ from typing import Any
 
 from mooncake_py.compiler.native.building.values import (
     Array,
+    Cells,
     ComplexNumber,
+    Dictionary,
     Known,
     Number,
+    Stack,
     Tuple,
     Unfit,
     Value,
 )
 from mooncake_py.compiler.native.reading import ragged
-from mooncake_py.compiler.native.reading.lowering import is_flag
+from mooncake_py.compiler.native.reading.assignments import alike
+from mooncake_py.compiler.native.reading.choosing import CHOSEN, RESULT_SLOT
+from mooncake_py.compiler.native.reading.lowering import has_return, is_flag
 from mooncake_py.compiler.native.reading.merging import Before, bases_in, merged
 from mooncake_py.compiler.native.reading.returning import ReturnReader, is_result
 from mooncake_py.compiler.native.reading.store import Slot, Snapshot, is_same
+from mooncake_py.compiler.native.reading.tags import united
 from mooncake_py.compiler.regions.ir import Const, Expr, If, Statement
 from mooncake_py.overriding import override
 from mooncake_py.syntax.nodes import place_of
 
 __all__ = [
-    "CHOSEN",
     "LEAVING",
     "NOTHING",
     "BranchReader",
@@ -38,7 +43,7 @@ __all__ = [
 MAY_LEAVE = "mooncake_may_leave"
 LEAVES = ast.Break | ast.Continue | ast.Raise
 LEFT_BY = ast.Raise  # in a pass of a loop that is read pass by pass: others lead to its end
-CHOSEN = ".item"  # how slots are called for what `min` and `max` choose
+NOT_CHOSEN = Array | Cells | Stack | Dictionary
 LEAVING = ast.Break | ast.Continue | ast.Return | ast.Raise
 NOTHING = Known(None)
 
@@ -88,7 +93,7 @@ class BranchReader(ReturnReader):
             self.read(sides[0 if test.value else 1])
             return
         jumps = LEFT_BY if self.jumps and isinstance(self.jumps[-1], Unrolled) else LEAVES
-        lefts = tuple([leaves(side, jumps) for side in sides])
+        lefts = tuple([leaves(s, jumps) and not any(map(has_return, s)) for s in sides])
         self.split(test, tuple([lambda s=s: self.read(s) for s in sides]), lefts, node)
 
     def split(
@@ -102,6 +107,7 @@ class BranchReader(ReturnReader):
         found: list[tuple[Any, Snapshot, Value | None, bool]] = []
         for read, left in zip(sides, lefts, strict=True):
             slots.restore(entry)
+            self.assume(test, not found)
             self.result = None
             with b.within() as block:
                 read()
@@ -131,15 +137,25 @@ class BranchReader(ReturnReader):
     def result_slot(
         self, sides: Sequence[Snapshot], results: Sequence[Value | None]
     ) -> Slot | None:
-        """Put objects, lists or dicts that two sides give back into a slot, where they meet."""
+        """Put what two sides give back into a slot, where it meets, if it is not numbers."""
         self.find_meeting(*results)
-        if results[0] == results[1] or not all(map(self.is_held, results)):
+        if results[0] == results[1]:
             return None
-        slot = self.scope.slot("..result")
-        for side, result in zip(sides, results, strict=True):
-            assert result is not None
+        given = [NOTHING if result is None else result for result in results]
+        if not all(map(self.is_held, results)) and not self.may_meet(*given):
+            return None
+        slot = self.scope.slot(RESULT_SLOT)
+        for side, result in zip(sides, given, strict=True):
             side.values[slot] = result
         return slot
+
+    def may_meet(self, x: Value, y: Value) -> bool:
+        """Return True for results of which some part is a choice of different things."""
+        if is_same(x, y) or isinstance(x, NOT_CHOSEN) or isinstance(y, NOT_CHOSEN):
+            return False
+        if isinstance(x, Tuple) and isinstance(y, Tuple) and alike(x, y):
+            return any(map(self.may_meet, x.items, y.items))
+        return not all(isinstance(v, Number | ComplexNumber) for v in (x, y))
 
     def joined(
         self, known: Before, blocks: Sequence[list[Statement]], sides: tuple[Snapshot, Snapshot]
@@ -156,7 +172,8 @@ class BranchReader(ReturnReader):
             for slot, v in one.values.items()
             if is_same(v, other.values.get(slot)) and (slot not in maybe or known.has(maybe[slot]))
         }
-        return Snapshot(values, maybe, one.shared | other.shared)
+        facts = united(one.facts, other.facts)
+        return Snapshot(values, maybe, one.shared | other.shared, facts)
 
     @override
     def meet(
@@ -169,13 +186,15 @@ class BranchReader(ReturnReader):
         one, other = (side.values for side in sides)
         v, there = one.get(slot), other.get(slot)
         if not is_same(v, there) and not self.one_of_two(slot, known, blocks, sides):
-            self.unpack(slot, v, there)
+            if slot.name != RESULT_SLOT:
+                self.unpack(slot, v, there)
             refilled = ragged.refilled(self.b, slot, known, blocks, (one, other))
             if refilled is not None:
                 self.require_no_loop_over(refilled)
                 one[slot] = other[slot] = refilled
                 return
             self.merge(slot, known, blocks, (one, other))
+            self.choose(slot, known, blocks, sides)
 
     def merge(
         self,

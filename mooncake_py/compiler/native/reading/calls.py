@@ -18,6 +18,7 @@ from mooncake_py.compiler.native.building.types import Path, Type
 from mooncake_py.compiler.native.building.values import (
     Array,
     Cells,
+    Choice,
     ComplexNumber,
     Dictionary,
     Drawer,
@@ -38,6 +39,7 @@ from mooncake_py.compiler.native.reading import (
     drawing,
     growing,
     named_operators,
+    of_choices,
     picked,
     pinned,
     slices,
@@ -111,6 +113,8 @@ class CallReader(ExpressionReader):
                 if is_list(base):
                     return self.append(base, node.func.attr, node)
             base = self.value(node.func.value)
+            if isinstance(base, Choice):
+                return of_choices.method(self, base, node.func.attr, node)
             if isinstance(base, Array | ComplexNumber):
                 method = of_numpy.method_of(base, node.func.attr)
                 if method is None:
@@ -139,6 +143,8 @@ class CallReader(ExpressionReader):
         self, f: Value, args: Sequence[Value], given: dict[str, Value], node: ast.Call
     ) -> Value:
         """Return the result of a call of a value."""
+        if isinstance(f, Choice):
+            return self.but_none(f, lambda v: self.applied(v, args, dict(given), node))
         if isinstance(f, Partial):
             named = dict(zip(f.given.keys, f.given.items, strict=True))
             return self.applied(f.function, [*f.args, *args], named | given, node)
@@ -404,6 +410,9 @@ class CallReader(ExpressionReader):
     ) -> Value:
         """Return the result of a function."""
         refuse_answering(f, node)
+        found = of_choices.called(self, f, args, given, node)
+        if found is not None:
+            return found
         special = self.class_call(f, args, given)
         if special is not None:
             return special
@@ -452,26 +461,6 @@ class CallReader(ExpressionReader):
         known = constant_calls.called(self, f, args, given)
         known = known or named_operators.called(self, f, args, given)
         return known or drawing.made_before(self, f, args, given)
-
-    def made_dict(self, cls: type, args: Sequence[Value], given: dict[str, Value]) -> Value:
-        """Read a call of `dict` or of `OrderedDict`."""
-        raise NotImplementedError
-
-    def written_to(self, out: Value, value: Value) -> Value:
-        """Store in an array, and return it."""
-        raise NotImplementedError
-
-    def inlined(self, f: Any, args: Sequence[Value], given: dict[str, Value]) -> Value:
-        """Read the body of a function of the user's, jitted or not, in the place of a call."""
-        raise NotImplementedError
-
-    def class_call(self, f: Any, args: Sequence[Value], given: dict[str, Value]) -> Value | None:
-        """Read a call that asks classes or makes partials, None for any other."""
-        raise NotImplementedError
-
-    def constructed(self, cls: type, args: Sequence[Value], given: dict[str, Value]) -> Value:
-        """Read the call of a class."""
-        raise NotImplementedError
 
 
 def refuse_answering(f: Any, node: ast.Call) -> None:

@@ -41,7 +41,7 @@ from mooncake_py.compiler.regions.ir import Compare, Const, Expr, Op
 if TYPE_CHECKING:
     from mooncake_py.compiler.native.reading.expressions import ExpressionReader
 
-__all__ = ["decided", "joined", "of_truths", "opposite"]
+__all__ = ["comes_first", "decided", "joined", "of_truths", "opposite"]
 
 COMPARED: dict[type[ast.cmpop], Callable[[Any, Any], Any]] = {
     ast.Eq: operator.eq, ast.NotEq: operator.ne, ast.Lt: operator.lt, ast.LtE: operator.le,
@@ -182,6 +182,17 @@ def are_equal(r: ExpressionReader, x: Value, y: Value, *, is_item: bool = False)
         if isinstance(other, Object) and r.scope.of_class(other.cls, "__eq__") is object.__eq__:
             return Const(False)
     raise Unfit(f"a comparison of {said(x, y)}: use numbers or arrays", r.b.place)
+
+
+def comes_first(r: ExpressionReader, op: str, x: Value, y: Value) -> Expr:
+    """Return whether a number, or a tuple of such, is smaller than another one, or larger."""
+    if not (isinstance(x, Tuple) and isinstance(y, Tuple)):
+        return r.truth(operations.compared(r.b, [op], [x, y], tested=True))
+    found: Expr = Const(False)
+    for a, b in reversed([*zip(x.items, y.items, strict=True)]):
+        same = joined("and", [are_equal(r, a, b, is_item=True), found])
+        found = joined("or", [comes_first(r, op, a, b), same])
+    return found
 
 
 def is_one_of_its_kind(value: Any) -> bool:

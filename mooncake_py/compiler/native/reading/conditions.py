@@ -17,8 +17,8 @@ from dataclasses import replace
 from typing import Any
 
 from mooncake_py.compiler.native.building import narrow, operations
+from mooncake_py.compiler.native.building.findings import Again
 from mooncake_py.compiler.native.building.generator import Generator
-from mooncake_py.compiler.native.building.in_words import said
 from mooncake_py.compiler.native.building.values import (
     Cells,
     Dictionary,
@@ -30,7 +30,7 @@ from mooncake_py.compiler.native.building.values import (
     Unfit,
     Value,
 )
-from mooncake_py.compiler.native.reading.naming import Naming
+from mooncake_py.compiler.native.reading.declared import DeclaredReader
 from mooncake_py.compiler.native.regions.linear import ZERO
 from mooncake_py.compiler.native.regions.region import BOOL, FLOAT, REAL
 from mooncake_py.compiler.regions.ir import (
@@ -52,7 +52,7 @@ __all__ = ["ConditionReader", "all_of", "opposite"]
 LOGIC: dict[type[ast.boolop], str] = {ast.And: "and", ast.Or: "or"}
 
 
-class ConditionReader(Naming):
+class ConditionReader(DeclaredReader):
     """Reads conditions."""
 
     def value(self, node: ast.expr) -> Value:
@@ -98,12 +98,24 @@ class ConditionReader(Naming):
         test = self.truth(x)
         if isinstance(test, Const):
             return x if bool(test.value) == isinstance(op, ast.Or) else self.logical(op, others)
-        with self.b.within() as block, self.among_others():
+        is_or = isinstance(op, ast.Or)
+        place = place_of(others[0])
+        if place in self.findings.choosing:
+            kept = self.kept_apart(x)
+            rest = lambda: self.logical(op, others)  # noqa: E731
+            first_side, other_side = (lambda: kept, rest) if is_or else (rest, lambda: kept)
+            with self.among_others():
+                return self.read_sides([test], [first_side, other_side])
+        with self.supposing(test, not is_or), self.b.within() as block, self.among_others():
             y = self.logical(op, others)
-        if not isinstance(x, Number) or not isinstance(y, Number):
-            raise Unfit(f"`and` or `or` of {said(x, y)}: use bools, or an `if`", self.b.place)
-        if x.kind != BOOL or x.type != y.type:
-            raise Unfit(f"`and` or `or` of {said(x, y)}: use bools, or an `if`", self.b.place)
+        if (
+            not isinstance(x, Number)
+            or not isinstance(y, Number)
+            or x.kind != BOOL
+            or x.type != y.type
+        ):
+            self.findings.choosing.add(place)
+            raise Again
         if block:
             return Number(self.decided(LOGIC[type(op)], test, block, self.truth(y)), x.type)
         return Number(Op(LOGIC[type(op)], (test, self.truth(y))), x.type)
@@ -112,6 +124,7 @@ class ConditionReader(Naming):
         """Return ``first and second``, or ``or``; a block computes the second, if it counts."""
         b = self.b
         found = b.changing(first, BOOL)
+        self.implied[found.name] = Op(op, (first, second))
         block.append(Count(found.name, second, place=b.place))
         test = found if op == "and" else Op("not", (found,))
         b.add(If(test, tuple(block), (), place=b.place))
@@ -144,7 +157,11 @@ class ConditionReader(Naming):
 
         If that takes statements, it is returned together with these parts, which are dropped.
         """
-        with self.b.within() as block, self.among_others():
+        with (
+            self.supposing(all_of(op, parts), op == "and"),
+            self.b.within() as block,
+            self.among_others(),
+        ):
             test = self.test(node)
         if block:
             test = self.decided(op, all_of(op, parts), block, test)
@@ -171,21 +188,28 @@ class ConditionReader(Naming):
         if isinstance(chosen, Const):
             return self.value(body if chosen.value else orelse)
         b, asked = self.b, chosen
+        sources = (body, orelse)
+        if place_of(body) in self.findings.choosing:
+            with self.among_others():
+                return self.read_sides([asked], [lambda n=n: self.value(n) for n in sources])
         if not isinstance(chosen, Name):
             chosen = b.counted(chosen)
             b.kinds[chosen.name] = BOOL
+            self.implied[chosen.name] = asked
         sides: list[list[Any]] = []
         values: list[Value] = []
-        for node in (body, orelse):
-            with b.within() as block, self.among_others():
+        for node in sources:
+            with self.supposing(asked, not values), b.within() as block, self.among_others():
                 found = self.value(node)
-            if not isinstance(found, Number | Tuple) or (
-                isinstance(found, Tuple) and found.is_list
-            ):
+            if not is_of_numbers(found):
                 self.pin(asked)
-                raise Unfit(f"{said(found)} where a number is needed", place_of(node))
+                self.findings.choosing.add(place_of(body))
+                raise Again
             values.append(found)
             sides.append(block)
+        if not may_be_either(*values):
+            self.findings.choosing.add(place_of(body))
+            raise Again
         found = self.either_value(chosen, sides, values[0], values[1])
         b.add(If(chosen, tuple(sides[0]), tuple(sides[1]), place=b.place))
         return found
@@ -200,9 +224,6 @@ class ConditionReader(Naming):
             return replace(
                 x, items=tuple([self.either_value(chosen, sides, *pair) for pair in pairs])
             )
-        for value in (x, y):
-            if not isinstance(value, Number):
-                raise Unfit(f"{said(value)} where a number is needed", self.b.place)
         assert isinstance(x, Number)
         assert isinstance(y, Number)
         return self.either_number(chosen, sides, x, y)
@@ -233,6 +254,22 @@ class ConditionReader(Naming):
             )
         ranks = (operations.rank_of(b, x), operations.rank_of(b, y))
         return Number(Name(name), "float64", Select(chosen, *ranks), is_narrow)
+
+
+def is_of_numbers(value: Value) -> bool:
+    """Return True for a number, or a tuple of such."""
+    if isinstance(value, Tuple):
+        return not value.is_list and all(map(is_of_numbers, value.items))
+    return isinstance(value, Number)
+
+
+def may_be_either(x: Value, y: Value) -> bool:
+    """Return True for two numbers, or two tuples of as many."""
+    if isinstance(x, Tuple) and isinstance(y, Tuple):
+        return are_alike(x, y) and all(map(may_be_either, x.items, y.items))
+    if isinstance(x, Number) and isinstance(y, Number):
+        return (x.kind == BOOL) == (y.kind == BOOL)
+    return False
 
 
 def are_alike(x: Tuple, y: Tuple) -> bool:

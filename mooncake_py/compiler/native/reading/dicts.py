@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from mooncake_py.compiler.native.building.in_words import said
 from mooncake_py.compiler.native.building.values import (
     NO_KEY,
+    Choice,
     Dictionary,
     Number,
     Tuple,
@@ -48,6 +49,8 @@ def ints_in(key: Value) -> Iterator[Expr]:
 
 def item(r: ExpressionReader, d: Dictionary, key: Value) -> Value:
     """Read ``d[key]``."""
+    if isinstance(key, Choice):
+        return r.for_each(key, lambda k: item(r, d, k))
     known = found_key(r, key)
     if known is NO_KEY:
         raise Unfit(f"an item of a dict at {said(key)}: use constant keys", r.b.place)

@@ -19,6 +19,7 @@ from mooncake_py.compiler.native.building.values import (
     NUMPY_TYPES,
     Array,
     Cells,
+    Choice,
     ComplexArray,
     ComplexNumber,
     Dictionary,
@@ -41,6 +42,7 @@ from mooncake_py.compiler.native.reading import (
     dicts,
     growing,
     lists,
+    of_choices,
     own_operators,
     picked,
     slices,
@@ -157,7 +159,7 @@ class ExpressionReader(ConditionReader):
             case ast.Name(id=name):
                 return self.variable(name)
             case ast.BinOp(left=left, op=ast.MatMult(), right=right):
-                x, y = self.value(left), self.value(right)
+                x, y = (self.as_operand(self.value(side)) for side in (left, right))
                 if own_operators.decide(x, y):
                     return own_operators.binary(self, ast.MatMult(), x, y)
                 return of_numpy.matmul(b, [x, y], {})
@@ -252,6 +254,11 @@ class ExpressionReader(ConditionReader):
 
     def operated(self, op: ast.operator, x: Value, y: Value) -> Value:
         """Read an operator between two values."""
+        x, y = self.as_operand(x), self.as_operand(y)
+        if isinstance(x, Choice):
+            return self.but_none(x, lambda v: self.operated(op, v, y))
+        if isinstance(y, Choice):
+            return self.but_none(y, lambda v: self.operated(op, x, v))
         if own_operators.decide(x, y):
             return own_operators.binary(self, op, x, y)
         if picked.are_picked((x, y)):
@@ -273,12 +280,17 @@ class ExpressionReader(ConditionReader):
 
     def operated_in_place(self, op: ast.operator, x: Value, y: Value) -> Value:
         """Read ``x op= y``, which is what the target is bound to."""
+        if isinstance(x, Choice):
+            return self.but_none(x, lambda v: self.operated_in_place(op, v, y))
         if own_operators.decide(x):
             return own_operators.in_place(self, op, x, y)
         return self.operated(op, x, y)
 
     def prefixed(self, op: ast.unaryop, x: Value) -> Value:
         """Read an operator before a value."""
+        x = self.as_operand(x)
+        if isinstance(x, Choice) and not isinstance(op, ast.Not):
+            return self.but_none(x, lambda v: self.prefixed(op, v))
         if picked.are_picked((x,)):
             return picked.operated(self.b, lambda p: self.prefixed(op, p), (x,))
         if own_operators.decide(x) and not isinstance(op, ast.Not):
@@ -305,6 +317,8 @@ class ExpressionReader(ConditionReader):
         self, ops: Sequence[ast.cmpop], values: Sequence[Value], tested: bool = False
     ) -> Value:
         """Read comparisons; of objects that are the same in each call they are known."""
+        if any(isinstance(v, Choice) for v in values):
+            return of_choices.compared(self, ops, values, tested)
         if picked.are_picked(tuple(values)):
             raise Unfit("a comparison of elements that a mask picks", self.b.place)
         of_objects = own_operators.decided(self, ops, values)
@@ -326,12 +340,16 @@ class ExpressionReader(ConditionReader):
 
     @override
     def truth(self, x: Value) -> Expr:
+        if isinstance(x, Choice):
+            return of_choices.test_of(self, x, self.truth)
         return own_operators.truth(self, x) if own_operators.are_own(x) else super().truth(x)
 
     # Attributes and items.
 
     def attribute(self, base: Value, name: str) -> Value:
         """Read an attribute."""
+        if isinstance(base, Choice):
+            return self.but_none(base, lambda v: self.attribute(v, name))
         if isinstance(base, Known) and issubclass(type(base.value), ModuleType):
             value = self.scope.of_module(base.value, name)
             return constant(value) or self.captured(self.scope, name, value, base.value)
@@ -360,28 +378,10 @@ class ExpressionReader(ConditionReader):
             return found
         raise Unfit(f"the attribute {name}", self.b.place)
 
-    def special_call(self, o: Value, name: str, args: Sequence[Value]) -> Value | None:
-        """Return the result of a special method, None if the class of an object has none."""
-        raise NotImplementedError
-
-    def attribute_by_class(self, base: Value, name: str) -> Value | None:
-        """Read an attribute of what has a class of the program's, or is one; None for others."""
-        raise NotImplementedError
-
-    def attribute_of(self, o: Object, name: str) -> Value:
-        """Read an attribute of an object."""
-        raise NotImplementedError
-
-    def has_attribute(self, o: Object, name: str) -> bool:
-        """Return whether an object has an attribute."""
-        raise NotImplementedError
-
-    def bind_attribute(self, o: Value, name: str, value: Value) -> None:
-        """Bind an attribute of an object."""
-        raise NotImplementedError
-
     def item(self, base: Value, index: ast.expr) -> Value:
         """Read an element, a view, or an item of a tuple."""
+        if isinstance(base, Choice):
+            return of_choices.item(self, base, index)
         if own_operators.are_own(base):
             return own_operators.item(self, base, index)
         if isinstance(base, Tuple) and isinstance(index, ast.Slice):
@@ -397,6 +397,7 @@ class ExpressionReader(ConditionReader):
                 growing.find_out(base, self.findings)
                 self.pin(at.e)
                 self.know_ints()
+                return self.item_among(base.items, at)
             return lists.at_place(self.b, base, at.e)
         if isinstance(base, Cells) and isinstance(index, ast.Slice):
             return lists.part(self.b, base, self.part(index))

@@ -20,7 +20,6 @@ from typing import Any
 
 import numpy as np
 
-from mooncake_py.compiler.native.building import operations
 from mooncake_py.compiler.native.building.in_words import said
 from mooncake_py.compiler.native.building.values import (
     Array,
@@ -32,7 +31,9 @@ from mooncake_py.compiler.native.building.values import (
     Value,
 )
 from mooncake_py.compiler.native.functions.builtin_functions import COMPENSATES
-from mooncake_py.compiler.native.reading.branches import CHOSEN, NOTHING
+from mooncake_py.compiler.native.reading import comparisons
+from mooncake_py.compiler.native.reading.branches import NOTHING
+from mooncake_py.compiler.native.reading.choosing import CHOSEN
 from mooncake_py.compiler.native.reading.comparisons import joined
 from mooncake_py.compiler.native.reading.comprehensions import ComprehensionReader, Renamed
 from mooncake_py.compiler.native.reading.constants import UNKNOWN, python_of
@@ -183,7 +184,7 @@ class GeneratorReader(ComprehensionReader):
             return self.iterator_of(args[0], node)
         if f is functools.reduce and len(args) > 1 and not given:
             return self.reduced(*args, node=node)
-        if f in CHOOSING and given:
+        if f in CHOOSING and (given or is_among_tuples(args)):
             return self.chosen(f, args, given, node)
         if f is sorted and len(args) == 1:
             items = self.all_of(self.made_iterable(args[0], node), node)
@@ -265,6 +266,8 @@ class GeneratorReader(ComprehensionReader):
                 raise Unfit(f"`{f.__name__}` of nothing, which raises", place_of(node))
             return given["default"]
         key = given.get("key", NOTHING)
+        if key == NOTHING and is_among_tuples([over]):
+            return self.best(f, [*zip(over.items, over.items, strict=True)], node)
         if key == NOTHING:
             return over.items[0] if len(over.items) == 1 else super().called(f, [over], {}, node)
         keys = [self.applied(key, [item], {}, node) for item in over.items]
@@ -272,15 +275,13 @@ class GeneratorReader(ComprehensionReader):
 
     def best(self, f: Any, pairs: Sequence[tuple[Value, Value]], node: ast.Call) -> Value:
         """Return the first of the items with the least or the greatest key."""
+        if not all(isinstance(v, Number | Array) for pair in pairs for v in pair):
+            return self.best_choice(f, pairs, node)
         least, found = (self.scope.slot(self.b.fresh(part)) for part in (".key", CHOSEN))
         self.scope.bindings.update({least.name: 2, found.name: 2})
-        known = [python_of(key) for key, _ in pairs]
-        if UNKNOWN not in known:
-            try:
-                return pairs[f(range(len(pairs)), key=known.__getitem__)][1]
-            except TypeError as error:
-                why = f"`{f.__name__}` of items that cannot be compared"
-                raise Unfit(why, place_of(node)) from error
+        known = known_best(f, [key for key, _ in pairs], node)
+        if known is not None:
+            return pairs[known][1]
         (key, item), *others = pairs
         self.bind(least, key)
         self.bind(found, item)
@@ -289,7 +290,7 @@ class GeneratorReader(ComprehensionReader):
             values = (key, self.slots.values[least])
             if not all(isinstance(v, Number) for v in values):
                 raise Unfit(f"`{f.__name__}` by {said(*values)}: use numbers", place_of(node))
-            test = self.truth(operations.compared(self.b, [op], values, tested=True))
+            test = comparisons.comes_first(self, op, *values)
 
             def better(key: Value = key, item: Value = item) -> None:
                 self.bind(least, key)
@@ -297,11 +298,59 @@ class GeneratorReader(ComprehensionReader):
 
             self.split(test, (better, lambda: None), (False, False), node)
         if found not in self.slots.values:
-            raise Unfit(
-                f"`{f.__name__}` by numbers, of items other than numbers and arrays",
-                place_of(node),
-            )
+            raise Unfit(f"`{f.__name__}` of arrays that differ", place_of(node))
         return self.slots.values[found]
+
+    def best_choice(self, f: Any, pairs: Sequence[tuple[Value, Value]], node: ast.Call) -> Value:
+        """Return the first of the items, which may be objects, with the best key."""
+        known = known_best(f, [key for key, _ in pairs], node)
+        if known is not None:
+            return pairs[known][1]
+        op = "lt" if f is min else "gt"
+        best, *others = [Tuple(pair) for pair in pairs]
+        for pair in others:
+            keys = [pair.items[0], best.items[0]]
+            if not all(isinstance(v, Number) for v in keys) and not are_ordered(keys):
+                raise Unfit(f"`{f.__name__}` by {said(*keys)}: use numbers", place_of(node))
+            test = comparisons.comes_first(self, op, *keys)
+            if isinstance(test, Const):
+                best = pair if test.value else best
+                continue
+            found = self.read_sides([test], [lambda p=pair: p, lambda p=best: p])
+            assert isinstance(found, Tuple)
+            best = found
+        return best.items[1]
+
+
+def known_best(f: Any, keys: Sequence[Value], node: ast.Call) -> int | None:
+    """Return the position of the least or the greatest of known keys; None if one is not known."""
+    known = [python_of(key) for key in keys]
+    if UNKNOWN in known:
+        return None
+    try:
+        return f(range(len(keys)), key=known.__getitem__)
+    except TypeError as error:
+        why = f"`{f.__name__}` of items that cannot be compared"
+        raise Unfit(why, place_of(node)) from error
+
+
+def is_among_tuples(args: Sequence[Value]) -> bool:
+    """Return True for the arguments of a function that compares tuples of numbers."""
+    items = args[0].items if len(args) == 1 and isinstance(args[0], Tuple) else args
+    return len(items) > 1 and are_ordered(items)
+
+
+def are_ordered(values: Sequence[Value]) -> bool:
+    """Return True for tuples of numbers, of one length, or of tuples of such."""
+    first = values[0]
+    return isinstance(first, Tuple) and all(
+        isinstance(v, Tuple)
+        and v.cls is None
+        and not v.is_list
+        and len(v.items) == len(first.items)
+        and all(isinstance(x, Number) or are_ordered([x]) for x in v.items)
+        for v in values
+    )
 
 
 AT_ONCE = (

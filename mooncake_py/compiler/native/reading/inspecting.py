@@ -21,6 +21,7 @@ from mooncake_py.compiler.native.building.in_words import said
 from mooncake_py.compiler.native.building.values import (
     Array,
     Cells,
+    Choice,
     ComplexNumber,
     Dictionary,
     Function,
@@ -35,6 +36,7 @@ from mooncake_py.compiler.native.building.values import (
     Unfit,
     Value,
 )
+from mooncake_py.compiler.native.reading import of_choices
 from mooncake_py.compiler.native.reading.comparisons import joined
 from mooncake_py.compiler.native.reading.constants import is_data
 from mooncake_py.compiler.regions.ir import Const, Expr
@@ -154,6 +156,8 @@ def read_type(r: ExpressionReader, args: Sequence[Value], given: Given) -> Value
 def read_isinstance(r: ExpressionReader, args: Sequence[Value], given: Given) -> Value:
     """Read ``isinstance(x, C)``."""
     x, of = pair(r, args, "isinstance")
+    if isinstance(x, Choice):
+        return Number(of_choices.test_of(r, x, lambda v: Const(is_instance(r, v, of))), "bool")
     return truth(is_instance(r, x, of))
 
 

@@ -10,7 +10,7 @@ return t / y                        t += y
 from __future__ import annotations
 
 from mooncake_py.compiler.native.building.findings import Again
-from mooncake_py.compiler.native.building.values import Array, ComplexArray, Value
+from mooncake_py.compiler.native.building.values import Array, Choice, ComplexArray, Value
 from mooncake_py.compiler.native.reading.branches import BranchReader
 from mooncake_py.compiler.native.reading.scope import Scope
 from mooncake_py.compiler.native.reading.store import Slot
@@ -26,9 +26,12 @@ class LastingReader(BranchReader):
     ----------
     lost : set of Slot
         Variables of arrays that loops have bound, in memory that is there only within.
+    lost_choices : dict of Slot to Choice
+        Variables that loops have bound to one of several things.
     """
 
     lost: set[Slot]
+    lost_choices: dict[Slot, Choice]
 
     @override
     def variable_in(self, scope: Scope, name: str) -> Value:
@@ -36,6 +39,11 @@ class LastingReader(BranchReader):
         is_lost = slot in self.lost and slot not in self.slots.values
         if is_lost and slot.own not in self.findings.lasting:
             self.findings.lasting.add(slot.own)
+            raise Again
+        is_lost = slot in self.lost_choices and slot not in self.slots.values
+        if is_lost and slot.own not in self.findings.left_over:
+            self.findings.left_over.add(slot.own)
+            self.note(slot, self.lost_choices[slot])
             raise Again
         return super().variable_in(scope, name)
 

@@ -6,10 +6,11 @@ import ast
 from collections.abc import Iterator, Sequence
 
 from mooncake_py.compiler.native.building.findings import Again
-from mooncake_py.compiler.native.building.values import Array, Number, Unfit, Value
+from mooncake_py.compiler.native.building.values import Array, Choice, Number, Object, Unfit, Value
 from mooncake_py.compiler.native.reading.alike import Alike
 from mooncake_py.compiler.native.reading.bodies import has_jump, names_bound
 from mooncake_py.compiler.native.reading.branches import LEAVING
+from mooncake_py.compiler.native.reading.kept_choices import is_noted
 from mooncake_py.compiler.native.reading.lasting import LastingReader
 from mooncake_py.compiler.native.reading.merging import Around, Before
 from mooncake_py.compiler.native.reading.scope import Scope
@@ -47,6 +48,7 @@ class LoopRule(LastingReader):
         bodies = list(self.bodies(body))
         self.rebound = {s.slot(name) for s, part in bodies for name in names_bound(part)}
         self.begin_carrying(self.rebound)
+        self.begin_choosing(self.rebound)
         around = Around(self.is_straight, self.aliases.pairs, Before.of(b), over, place)
         self.is_straight = not has_jump(body, LEAVING)
         for scope, part in bodies:
@@ -131,13 +133,22 @@ class LoopRule(LastingReader):
                 if self.unpack(slot, before[slot], value):
                     continue
                 if not is_number_again(before[slot], value):
+                    if isinstance(before[slot], Choice) or isinstance(value, Choice):
+                        self.find_choice(slot, [before[slot], value])
                     self.unroll_at(around.place, pins=False)
+                    if self.may_choose(before[slot], value, around):
+                        self.find_choice(slot, [before[slot], value])
                     self.carry(slot, before[slot], value, around.place)
                     self.unroll_at(around.place)
                     raise self.another_type(slot)
             else:
                 self.bound_within(slot, value, runs, around, ends)
         self.slots.maybe.update(around.entry.maybe)
+        self.slots.facts = {
+            tag: fact
+            for tag, fact in around.entry.facts.items()
+            if self.slots.facts.get(tag) == fact
+        }
         self.slots.shared |= around.entry.shared.union(*[end.shared for end in jumps])
         lost = {slot.own for slot in before if any(slot not in end for end in ends)}
         if not lost:
@@ -145,6 +156,14 @@ class LoopRule(LastingReader):
         places = [around.place, *[outer.place for outer in self.around]]
         self.findings.dropped |= {(place, own) for place in places for own in lost}
         self.findings.later()
+
+    def may_choose(self, old: Value, value: Value, around: Around) -> bool:
+        """Return True for what a loop binds a slot to that is not made anew in each pass."""
+        if isinstance(value, Object):
+            return self.serial(value.name) <= around.before.names
+        return not (isinstance(old, Number) and isinstance(value, Number)) and not (
+            isinstance(old, Array) and isinstance(value, Array)
+        )
 
     def another_type(self, slot: Slot) -> Unfit:
         """Return the error for a slot that a pass binds to something else."""
@@ -171,9 +190,12 @@ class LoopRule(LastingReader):
         )
         array = value if isinstance(value, Array) and slot.is_variable else None
         is_lasting = array is not None and array.base == self.lasting_base(slot)
-        if always and (is_named or is_lasting) and runs is not None:
+        is_kept = is_named or self.is_kept(slot, value)
+        if always and (is_kept or is_lasting) and runs is not None:
             self.slots.maybe[slot] = runs, *tests
         else:
+            if always and isinstance(value, Choice) and is_noted(value) and runs is not None:
+                self.lost_choices[slot] = value
             if always and array is not None and runs is not None:
                 self.lost.add(slot)
             self.slots.values.pop(slot, None)

@@ -20,6 +20,7 @@ from mooncake_py.compiler.native.building.in_words import said
 from mooncake_py.compiler.native.building.values import (
     Array,
     Cells,
+    Choice,
     Dictionary,
     Known,
     Number,
@@ -28,6 +29,7 @@ from mooncake_py.compiler.native.building.values import (
     Unfit,
     Value,
 )
+from mooncake_py.compiler.native.reading import of_choices
 from mooncake_py.compiler.native.reading.constants import python_of
 from mooncake_py.compiler.native.reading.inspecting import class_of
 from mooncake_py.compiler.regions.ir import Compare, Const, Expr
@@ -213,6 +215,11 @@ def positional(x: Any, cls: type, k: int) -> Any:
 def read_is_sequence(r: ExpressionReader, args: Sequence[Value], given: Any) -> Value:
     """Read whether a value is a sequence of so many items, or of as many at least."""
     x, count, is_open = args
+    if isinstance(x, Choice):
+        test = of_choices.test_of(
+            r, x, lambda v: r.truth(read_is_sequence(r, [v, count, is_open], given))
+        )
+        return Number(test, "bool")
     op = "ge" if python_of(is_open) else "eq"
     match x:
         case Tuple(items=items):
@@ -258,6 +265,8 @@ def read_positional(r: ExpressionReader, args: Sequence[Value], given: Any) -> V
     """Read what a positional pattern of a class is for."""
     x, of, at = args
     k = python_of(at)
+    if isinstance(x, Choice):
+        return r.for_each(x, lambda v: read_positional(r, [v, of, at], given))
     if not isinstance(of, Known) or not issubclass(type(of.value), type):
         raise Unfit(f"`case` of {said(of)}: use a class", r.b.place)
     names = r.scope.of_class(of.value, "__match_args__")

@@ -17,6 +17,7 @@ from mooncake_py.compiler.native.building.builder import Builder
 from mooncake_py.compiler.native.building.values import (
     Array,
     Cells,
+    Choice,
     ComplexArray,
     Dictionary,
     Function,
@@ -123,7 +124,7 @@ def bases_in(values: Iterable[Value]) -> Iterator[str]:
     for value in values:
         if isinstance(value, Tuple | Dictionary) and value.has_slots:
             continue  # their items are values of slots themselves
-        if isinstance(value, Tuple | Dictionary | Partial):
+        if isinstance(value, Tuple | Dictionary | Partial | Choice):
             yield from bases_in(value.items)
         elif isinstance(value, Function):
             yield from bases_in(value.defaults.values())

@@ -24,6 +24,7 @@ from mooncake_py.compiler.native.building.in_words import said
 from mooncake_py.compiler.native.building.types import MOST_ITEMS, ObjectType
 from mooncake_py.compiler.native.building.values import (
     Array,
+    Choice,
     ComplexNumber,
     Dictionary,
     Function,
@@ -338,7 +339,7 @@ def holds(value: Value, name: str) -> bool:
         return value.name == name
     if isinstance(value, Tuple | Dictionary):
         return value.name == name or any(holds(v, name) for v in value.items)
-    if isinstance(value, Partial):
+    if isinstance(value, Partial | Choice):
         return any(holds(v, name) for v in value.items)
     return isinstance(value, Function) and any(holds(v, name) for v in value.defaults.values())
 
@@ -364,7 +365,7 @@ def renamed(value: Value, old: str, new: str) -> Value:
     if isinstance(value, Tuple | Dictionary):
         items = tuple([renamed(v, old, new) for v in value.items])
         return replace(value, items=items, name=new if value.name == old else value.name)
-    if isinstance(value, Partial):
+    if isinstance(value, Partial | Choice):
         return value.mapped(lambda v: renamed(v, old, new))
     if isinstance(value, Function):
         defaults = {name: renamed(v, old, new) for name, v in value.defaults.items()}

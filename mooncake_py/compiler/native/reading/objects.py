@@ -124,6 +124,7 @@ class ObjectReader(ClassReader):
         ):
             raise Unfit(f"the class {cls.__name__}", self.b.place)
         o = Object(self.name_made("o"), cls, ObjectType(weakref.ref(cls), not is_frozen, ()), ())
+        self.made_here[o.name] = o
         self.bind_defaults(o)
         if records.is_generated(start):
             records.filled(self, o, args, given)

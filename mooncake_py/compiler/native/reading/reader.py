@@ -195,6 +195,7 @@ class FunctionReader(ResultReader):
         self.stepping = {}
         self.of_generators = set()
         self.recursive = 0
+        self.implied, self.lost_choices, self.made_here = {}, {}, {}
 
     @contextmanager
     def telling(self) -> Iterator[None]:

@@ -8,6 +8,7 @@ from mooncake_py.compiler.native.building.in_words import said
 from mooncake_py.compiler.native.building.values import (
     Array,
     Cells,
+    Choice,
     ComplexNumber,
     Dictionary,
     Drawer,
@@ -93,6 +94,8 @@ class ResultReader(NestedReader):
                     "a list of arrays or tuples that a loop makes as a result: return arrays",
                     self.b.place,
                 )
+            case Choice():
+                raise Unfit(f"{said(value)} as a result: return one type everywhere", self.b.place)
             case (
                 Object() | Function() | Partial() | Super() | Dictionary() | Drawer() | Generator()
                 | Slice()

@@ -21,10 +21,14 @@ from dataclasses import replace
 
 from mooncake_py.compiler.native.building.values import (
     Array,
+    Cells,
+    Choice,
     ComplexArray,
     ComplexNumber,
+    Dictionary,
     Known,
     Number,
+    Stack,
     Tuple,
     Unfit,
     Value,
@@ -32,9 +36,9 @@ from mooncake_py.compiler.native.building.values import (
 )
 from mooncake_py.compiler.native.reading.assignments import alike
 from mooncake_py.compiler.native.reading.bodies import names_bound
+from mooncake_py.compiler.native.reading.kept_choices import KeptChoiceReader
 from mooncake_py.compiler.native.reading.lowering import RESULT, is_flag
 from mooncake_py.compiler.native.reading.merging import Around, Before, merged
-from mooncake_py.compiler.native.reading.moving import MovingReader
 from mooncake_py.compiler.native.reading.scope import Scope
 from mooncake_py.compiler.native.reading.store import Slot, is_same
 from mooncake_py.compiler.native.regions.region import BOOL, INT, REAL
@@ -46,7 +50,7 @@ __all__ = ["NOTHING_YET", "ReturnReader", "is_result"]
 NOTHING_YET = Known(...)
 
 
-class ReturnReader(MovingReader):
+class ReturnReader(KeptChoiceReader):
     """Binds what stands for returns.
 
     Attributes
@@ -184,12 +188,16 @@ class ReturnReader(MovingReader):
         """Bind the names of a result to something, for where no return binds them."""
         b = self.b
         match value:
-            case Tuple(items=items):
+            case Tuple(items=items) if not self.is_held(value):
                 for item in items:
                     self.start(item)
             case ComplexNumber(re=re, im=im):
                 self.start(re)
                 self.start(im)
+            case Choice(tag=tag, numbers=numbers, options=options):
+                b.add(Count(tag.name, Const(numbers[0]), place=b.place))
+                for option in options:
+                    self.start(option)
             case Number(e=Name() as target):
                 if value.kind in REAL:
                     b.add(Assign(target, Const(0.0), place=b.place))
@@ -270,9 +278,12 @@ class ReturnReader(MovingReader):
         numbers = [v for v in values if isinstance(v, Number)]
         if self.findings.is_late and len(numbers) == len(values):
             return max(numbers, key=lambda v: v.rank is not None)  # they are of one type next time
+        if len(values) > 1 and not any(v is None or isinstance(v, NO_OPTION) for v in values):
+            return self.one_of(known, blocks, None, [v for v in values if v is not None])
         raise Unfit(DIFFERENT, self.b.place)
 
 
+NO_OPTION = Array | Cells | Stack | Dictionary
 DIFFERENT = "returns of different types: return the same type everywhere"
 SETTLED = Number | ComplexNumber | Known | None
 

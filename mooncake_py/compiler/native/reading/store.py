@@ -6,8 +6,10 @@ what differs between two ends of it are slots, whatever holds them.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, MutableMapping
-from typing import Generic, NamedTuple, TypeVar
+from collections import Counter
+from collections.abc import Iterator, Mapping, MutableMapping
+from types import MappingProxyType
+from typing import Any, Generic, NamedTuple, TypeVar
 
 from mooncake_py.compiler.native.building.values import Value
 from mooncake_py.compiler.regions.ir import Expr
@@ -69,11 +71,13 @@ class Snapshot(NamedTuple):
     values : dict of Slot to Value
     maybe : dict of Slot to tuple of Expr
     shared : frozenset of str
+    facts : dict of str to Fact
     """
 
     values: dict[Slot, Value]
     maybe: dict[Slot, tuple[Expr, ...]]
     shared: frozenset[str] = frozenset()
+    facts: Mapping[str, Any] = MappingProxyType({})
 
 
 class Store:
@@ -88,6 +92,10 @@ class Store:
         Objects, lists and dicts that stand for others, and must not be changed.
     nonlocals : set of str
         What the region calls variables that functions within others bind as `nonlocal`.
+    facts : dict of str to Fact
+        By the tags of choices what they are known to be.
+    retagged : dict of str to int
+        How often the tags of slots were bound.
     """
 
     def __init__(self) -> None:
@@ -95,6 +103,8 @@ class Store:
         self.maybe: dict[Slot, tuple[Expr, ...]] = {}
         self.shared: set[str] = set()
         self.nonlocals: set[str] = set()
+        self.facts: dict[str, Any] = {}
+        self.retagged: Counter[str] = Counter()
 
     def may_change(self, name: str) -> bool:
         """Return True for the name of a number that a call may bind again: no local variable."""
@@ -103,7 +113,8 @@ class Store:
 
     def snapshot(self) -> Snapshot:
         """Return the present values of slots."""
-        return Snapshot(dict(self.values), dict(self.maybe), frozenset(self.shared))
+        shared, facts = frozenset(self.shared), dict(self.facts)
+        return Snapshot(dict(self.values), dict(self.maybe), shared, facts)
 
     def apart_from(self, own: set[str]) -> dict[Slot, Value]:
         """Return the values of slots, except those of some owners and with some names."""
@@ -117,6 +128,12 @@ class Store:
             own.clear()
             own.update(theirs)  # type: ignore[arg-type]
         self.shared = set(snapshot.shared)
+        self.facts = dict(snapshot.facts)
+
+    def retag(self, tag: str) -> None:
+        """Forget what the tag of a slot was known to be."""
+        self.facts.pop(tag, None)
+        self.retagged[tag] += 1
 
     def bound(self, slot: Slot, value: Value) -> None:
         """Let a slot stand for a value, whatever runs."""

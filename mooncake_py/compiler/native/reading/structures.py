@@ -19,6 +19,7 @@ from mooncake_py.compiler.native.building.in_words import said
 from mooncake_py.compiler.native.building.values import (
     NO_KEY,
     Cells,
+    Choice,
     Dictionary,
     Function,
     Known,
@@ -32,7 +33,7 @@ from mooncake_py.compiler.native.building.values import (
     Value,
     key_in,
 )
-from mooncake_py.compiler.native.reading import growing, lists, ragged, stacks
+from mooncake_py.compiler.native.reading import growing, lists, ragged, stacks, tags
 from mooncake_py.compiler.native.reading.assignments import AssignmentReader
 from mooncake_py.compiler.native.reading.merging import bases_in
 from mooncake_py.compiler.native.reading.store import KEYS, Slot
@@ -202,6 +203,9 @@ class StructureReader(AssignmentReader):
 
     @override
     def current(self, value: Value) -> Value:
+        if isinstance(value, Choice):
+            found = tags.remaining(value, self.slots.facts)
+            return found if isinstance(found, Choice) else self.current(found)
         if isinstance(value, Structure):
             if value.name in self.holders:
                 keys = self.keys_in(value)
@@ -209,7 +213,7 @@ class StructureReader(AssignmentReader):
                 if isinstance(value, Dictionary):
                     return replace(value, keys=keys, items=tuple(items))
                 return replace(value, items=tuple(items))
-            if any(isinstance(v, Structure | Cells) for v in value.items):
+            if any(isinstance(v, Structure | Cells | Choice) for v in value.items):
                 return replace(value, items=tuple(map(self.current, value.items)))
             return value
         return super().current(value)
@@ -266,7 +270,7 @@ class StructureReader(AssignmentReader):
         if isinstance(value, Structure) and value.name == name:
             return True
         now = self.current(value) if isinstance(value, Structure) else value
-        return isinstance(now, Structure | Partial) and any(
+        return isinstance(now, Structure | Partial | Choice) and any(
             self.is_within(name, item) for item in now.items
         )
 
@@ -292,6 +296,14 @@ class StructureReader(AssignmentReader):
 
     def set_item(self, made: Value, key: Value, value: Value) -> None:
         """Read ``made[key] = value``."""
+        if isinstance(key, Choice):
+
+            def run(k: Value) -> Value:
+                self.set_item(made, k, value)
+                return Known(None)
+
+            self.for_each(key, run)
+            return
         found = self.changing(made)
         keys = self.keys_in(found)
         at = self.place_in(found, key, keys)
@@ -431,7 +443,7 @@ def referred(values: Sequence[Value], slots: dict[Slot, Value]) -> set[str]:
         owned.setdefault(slot.owner, []).append(value)
     while todo:
         value = todo.pop()
-        if isinstance(value, Structure | Partial):
+        if isinstance(value, Structure | Partial | Choice):
             todo += value.items
         if isinstance(value, Function):
             todo += value.defaults.values()

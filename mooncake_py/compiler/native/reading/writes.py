@@ -19,10 +19,12 @@ from mooncake_py.compiler.native.building.indexing import (
 from mooncake_py.compiler.native.building.values import (
     Array,
     Cells,
+    Choice,
     ComplexArray,
     ComplexNumber,
     Dictionary,
     Index,
+    Known,
     Number,
     Partial,
     Picked,
@@ -30,7 +32,7 @@ from mooncake_py.compiler.native.building.values import (
     Unfit,
     Value,
 )
-from mooncake_py.compiler.native.reading import growing, own_operators
+from mooncake_py.compiler.native.reading import growing, own_operators, tags
 from mooncake_py.compiler.native.reading.aliases import Aliases
 from mooncake_py.compiler.native.reading.calls import CallReader
 from mooncake_py.compiler.native.reading.expressions import is_list
@@ -109,12 +111,20 @@ class MemoryWriter(CallReader):
             re, im = (self.number_apart(part) for part in (value.re, value.im))
             return ComplexNumber(re, im)
         if isinstance(value, Array) and not value.base:
+            self.require_no_view(value)
             return self.b.kept(value)
         if isinstance(value, Tuple | Dictionary) and value.name not in self.holders:
             return replace(value, items=tuple(map(self.kept_apart, value.items)))
+        if isinstance(value, Choice):
+            return self.choice_apart(value)
         if isinstance(value, Partial):
             return value.mapped(self.kept_apart)
         return value
+
+    def require_no_view(self, value: Array) -> None:
+        """Raise for a view of one of several arrays, of which a copy would get a name."""
+        if isinstance(value, tags.ChosenView):
+            raise Unfit("a view of one of several arrays under a name: use a copy", self.b.place)
 
     def number_apart(self, value: Number) -> Number:
         """Return a number as it is now."""
@@ -132,7 +142,19 @@ class MemoryWriter(CallReader):
 
     def written(self, base: ast.expr, index: ast.expr, value: Value) -> None:
         """Write an element, a view, or where a mask is true."""
-        b, a = self.b, self.value(base)
+        self.written_to_value(self.value(base), index, value)
+
+    def written_to_value(self, a: Value, index: ast.expr, value: Value) -> None:
+        """Write an element, a view, or where a mask is true, of what is read."""
+        b = self.b
+        if isinstance(a, Choice):
+
+            def run(v: Value) -> Value:
+                self.written_to_value(v, index, value)
+                return Known(None)
+
+            self.but_none(a, run)
+            return
         if own_operators.are_own(a):
             own_operators.store(self, a, index, value)
             return

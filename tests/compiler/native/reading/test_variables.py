@@ -9,7 +9,6 @@ import pytest
 from numpy.testing import assert_allclose
 
 from mooncake_py import grad, jvp, value_and_grad
-from mooncake_py.compiler.native.site import report
 
 pytestmark = pytest.mark.plain
 
@@ -104,8 +103,7 @@ def test_and_and_or_give_their_operands_back(tried):
     x = np.array([1.0, 2.0])
     for g in (f, operand):
         assert_allclose(grad(g, compile=True)(x), grad(g)(x))
-    assert tried == [True]
-    assert "`and` or `or`" in str(report(operand)[0])
+    assert tried == [True, True]
 
 
 def test_a_number_that_is_bound_again_is_checked_again(tried):
