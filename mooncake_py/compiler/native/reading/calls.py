@@ -315,11 +315,14 @@ class CallReader(ExpressionReader):
         count, start = len(self.b.arrays), len(self.b.block)
         before, place = self.slots.apart_from(self.of_generators), self.b.place
         self.nested, self.exclusive, picks, self.picks = 0, 0, self.picks, False
+        within, self.comprehending = self.comprehending, ()
         found = run()
         self.nested, self.exclusive, self.picks = depth, exclusive, picks
+        self.comprehending = within
         made = tuple(self.b.block[start:])
         if not before.items() <= self.slots.values.items() or self.writes(made, before, count):
             if exclusive or self.has_picked:
+                self.run_comprehension()
                 raise Unfit("a write within an expression, parts of which are read later", place)
             if place not in self.findings.written:
                 self.findings.written.add(place)

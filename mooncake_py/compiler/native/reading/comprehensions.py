@@ -19,7 +19,8 @@ from __future__ import annotations
 
 import ast
 import copy
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 from mooncake_py.compiler.native.building.findings import Again
@@ -51,7 +52,7 @@ from mooncake_py.compiler.native.regions.linear import ONE, minus
 from mooncake_py.compiler.native.regions.region import FLOAT, INT
 from mooncake_py.compiler.regions.ir import Alloc, Assign, Compare, Const, Expr, For, Load, Name, Op
 from mooncake_py.overriding import override
-from mooncake_py.syntax.nodes import assign, load, located, place_of, store, when
+from mooncake_py.syntax.nodes import Place, assign, load, located, place_of, store, when
 
 __all__ = ["ComprehensionReader", "Renamed"]
 
@@ -69,15 +70,35 @@ class Renamed(NamedTuple):
         What it makes; of a dict keys and values.
     generators : list of comprehension
     names : set of str
+    place : Place
     """
 
     elements: list[ast.expr]
     generators: list[ast.comprehension]
     names: set[str]
+    place: Place
 
 
 class ComprehensionReader(RowReader):
     """Reads comprehensions."""
+
+    @override
+    @contextmanager
+    def within_comprehension(self, node: ast.expr) -> Iterator[None]:
+        before = self.comprehending
+        if isinstance(node, ast.ListComp | ast.GeneratorExp):
+            self.comprehending = (*before, place_of(node))
+        with self.among_others():
+            yield
+        self.comprehending = before
+
+    @override
+    def run_comprehension(self) -> None:
+        """Find out that a comprehension whose parts write must run as loops, if it does not."""
+        for place in self.comprehending[-1:]:
+            if place not in self.findings.run:
+                self.findings.run.add(place)
+                raise Again
 
     @override
     def comprehension(self, node: Comprehension) -> Value:
@@ -137,7 +158,7 @@ class ComprehensionReader(RowReader):
                 part.id += suffix
         own = {name + suffix for name in names}
         self.scope.local.update(own)
-        return Renamed(elements, generators, own)
+        return Renamed(elements, generators, own, place_of(node))
 
     # Known items.
 
@@ -293,8 +314,6 @@ class ComprehensionReader(RowReader):
 
     def run(self, name: str, start: ast.stmt, body: list[ast.stmt], found: Renamed) -> Value:
         """Read the loops of a comprehension, of which some statements are the body."""
-        place, nested, exclusive = self.b.place, self.nested, self.exclusive
-        self.nested, self.exclusive = 0, 0
         for generator in found.generators[::-1]:
             for test in generator.ifs[::-1]:
                 body = [when(test, body, [], place_of(test))]
@@ -303,6 +322,15 @@ class ComprehensionReader(RowReader):
         for own in found.names:
             self.scope.bindings[own] = 1
         self.scope.bindings[name] = 2
-        self.read([start, *body])
-        self.b.place, self.nested, self.exclusive = place, nested, exclusive
-        return self.slots.values[self.scope.slot(name)]
+        place, exclusive, within = self.b.place, self.exclusive, self.comprehending
+        if within[-1:] == (found.place,):  # its loops run statement by statement
+            self.exclusive, self.comprehending = exclusive - 1, within[:-1]
+
+        def read() -> Value:
+            self.read([start, *body])
+            self.b.place = place
+            return self.slots.values[self.scope.slot(name)]
+
+        value = self.contained(read)
+        self.exclusive, self.comprehending = exclusive, within
+        return value

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from typing import Any
@@ -9,6 +10,7 @@ from typing import Any
 from mooncake_py.compiler.native.building.values import Choice, Number, Object, Value
 from mooncake_py.compiler.native.reading.naming import Naming
 from mooncake_py.compiler.regions.ir import Expr
+from mooncake_py.syntax.nodes import Place
 
 __all__ = ["DeclaredReader"]
 
@@ -20,9 +22,20 @@ class DeclaredReader(Naming):
     ----------
     implied : dict of str to Expr
         By the names of truths that are bound once the tests that they stand for.
+    comprehending : tuple of Place
+        Where the comprehensions stand whose parts are read.
     """
 
     implied: dict[str, Expr]
+    comprehending: tuple[Place, ...] = ()
+
+    def within_comprehension(self, node: ast.expr) -> AbstractContextManager[None]:
+        """Read what a comprehension makes, of items that its calls must not write."""
+        raise NotImplementedError
+
+    def run_comprehension(self) -> None:
+        """Find out that a comprehension whose parts write must run as loops, if it does not."""
+        raise NotImplementedError
 
     # What is known only when it runs.
 

@@ -194,7 +194,7 @@ class ExpressionReader(ConditionReader):
             case ast.Lambda():
                 return self.made_function(node)
             case ast.ListComp() | ast.DictComp() | ast.SetComp():
-                with self.among_others():
+                with self.within_comprehension(node):
                     return self.comprehension(node)
         raise Unfit(f"the expression {ast.unparse(node)[:40]}", place_of(node))
 

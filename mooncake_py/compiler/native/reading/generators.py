@@ -68,7 +68,7 @@ class GeneratorReader(ComprehensionReader):
         if isinstance(node, ast.GeneratorExp):
             if f not in AT_ONCE:
                 return super().passed(node, f)
-            with self.among_others():
+            with self.within_comprehension(node):
                 return self.comprehension(node)
         if f in AT_ONCE and self.is_iterator(node):
             assert isinstance(node, ast.Call)
@@ -88,7 +88,7 @@ class GeneratorReader(ComprehensionReader):
             node = replaced(node, args=[only])
         if not isinstance(only, ast.GeneratorExp):
             return super().call(node)
-        with self.among_others():
+        with self.within_comprehension(only):
             if f is any or f is all:
                 return self.truth_of(only, f is any)
             if f is sum and place_of(only) in self.findings.run:

@@ -12,6 +12,7 @@ from numpy.testing import assert_allclose
 from mooncake_py import hvp, jvp, value_and_grad
 from mooncake_py.compiler.native.site import report
 from tests.compiler.native.agreeing import require_compiled
+from tests.compiler.native.reading.decided import agrees
 
 pytestmark = pytest.mark.plain
 
@@ -128,3 +129,47 @@ def agree(f: Any) -> None:
     for derivative, args in ((jvp, ((X.copy(),), (np.cos(X),))), (hvp, ((X.copy(),), np.cos(X)))):
         found, expected = (derivative(f, *args, compile=way) for way in (True, False))
         assert_allclose(found, expected, rtol=1e-10, atol=1e-12)
+
+
+class Total:
+    def __init__(self, t):
+        self.t = t
+        self.seen = [t, 2.0 * t, t]
+
+    def bump(self, v):
+        self.t = 2.0 * self.t + v
+        return self.t * v
+
+    def mark(self, v):
+        self.seen[2] = self.seen[2] * v
+        return self.seen[2]
+
+
+def beside_a_list(x):
+    o = Total(x[0])
+    return o.t + sum([o.bump(v) for v in x if v > 0.5])
+
+
+def beside_items(x):
+    o = Total(x[1])
+    return o.t * max(o.bump(v) for v in x) + o.t
+
+
+def alone(x):
+    o = Total(x[2])
+    values = [o.bump(v) for v in x[:3]]
+    pairs = [[o.bump(u) * v for v in values] for u in (1.0, x[0])]
+    return values[0] * values[2] + o.t + pairs[0][1] * pairs[1][2]
+
+
+def of_what_it_writes(x):
+    o = Total(x[3])
+    found = [o.mark(v) for v in o.seen]
+    return found[0] + 2.0 * found[1] + 3.0 * found[2]
+
+
+@pytest.mark.parametrize("f", [beside_a_list, beside_items, alone, of_what_it_writes])
+def test_comprehensions_whose_calls_write(f):
+    x = np.array([0.6, 1.3, 0.8, 1.1])
+    agrees(f, x)
+    agrees(f, x[::-1] * 0.7)
