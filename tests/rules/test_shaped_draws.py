@@ -13,6 +13,7 @@ from mooncake_py import MissingRuleError, checkpoint, grad, hvp, jvp, value_and_
 from tests.support.pairs import rotating
 
 stats: Any = pytest.importorskip("scipy.stats")
+pytestmark = pytest.mark.without_modes("differences of draws are not their slopes", "inside")
 
 FAMILIES: dict[str, tuple[Any, tuple[float, ...]]] = {
     "standard_gamma": (lambda a: stats.gamma(a), (2.3,)),
@@ -197,12 +198,12 @@ def test_integers_jump() -> None:
 def test_draws_of_python() -> None:
     def means(a: Any) -> Any:
         rng = random.Random(3)
-        draws = [(rng.gammavariate(a, 2.0), rng.betavariate(a, 2.0)) for _ in range(1500)]
+        draws = [(rng.gammavariate(a, 2.0), rng.betavariate(a, 2.0)) for _ in range(400)]
         return np.mean(np.array(draws), axis=0)
 
     assert_array_equal(vjp(means, 2.5)[0], means(2.5))
     slopes = [grad(lambda a, i=i: means(a)[i])(2.5) for i in range(2)]
-    assert_allclose(slopes, [2.0, 2.0 / 4.5**2], atol=0.03)
+    assert_allclose(slopes, [2.0, 2.0 / 4.5**2], atol=0.06)
     quantile = at_fixed_probability("gamma", random.Random(1).gammavariate(1.7, 0.4), 1.7, 0.4)
     found = grad(lambda a, b: random.Random(1).gammavariate(a, b), argnums=(0, 1))(1.7, 0.4)
     assert_allclose(found, [slope(quantile, i, (1.7, 0.4), 1e-3) for i in range(2)], rtol=1e-6)

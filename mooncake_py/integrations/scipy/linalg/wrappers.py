@@ -10,8 +10,8 @@ import numpy as np
 from numpy import ndarray
 
 from mooncake_py.rules.creation import laid_out_copy
-from mooncake_py.rules.declare import from_vjp, not_implemented, overlay
-from mooncake_py.rules.plain_values import plain_result, same_values
+from mooncake_py.rules.declare import from_vjp, not_implemented, overlay, zero_derivative
+from mooncake_py.rules.plain_values import same_values
 
 __all__ = ["KINDS", "each_kind", "merged", "replaces", "triangle"]
 
@@ -69,8 +69,7 @@ def with_values_of_wrapper(
     def run(*args: Any, **kwargs: Any) -> Any:
         given = {**dict(zip(names, args, strict=False)), **kwargs}
         taken = {name: v for name, v in given.items() if not name.startswith("overwrite_")}
-        held = {n: np.array(v, dtype) if n in into else v for n, v in taken.items()}
-        plain = plain_result(wrapper, (), held if in_place else taken)
+        plain = result_of_copies(wrapper, taken, into if in_place else (), dtype)
         outputs = plain if isinstance(plain, tuple) else (plain,)
         try:
             found = replacement(**taken)
@@ -90,6 +89,14 @@ def with_values_of_wrapper(
         return tuple(results) if isinstance(plain, tuple) else results[0]
 
     return run
+
+
+def result_of_copies(wrapper: Any, given: dict[str, Any], copied: Places, dtype: Any) -> Any:
+    """Return what a wrapper returns if it overwrites copies of arguments."""
+    return wrapper(**{n: np.array(v, dtype) if n in copied else v for n, v in given.items()})
+
+
+zero_derivative(result_of_copies, because="held: the replacement has the derivative")
 
 
 def positional_names(wrapper: Any, replacement: Callable[..., Any]) -> tuple[str, ...]:
