@@ -76,8 +76,9 @@ class CheckpointedLoop:
         self.globals = sorted(bound & found.global_names)
 
     def reason_to_refuse(self) -> ast.AST | None:
-        """Return a part of the body that cannot be in its own function, or None."""
-        for item in in_scope(self.node.body):
+        """Return a part of the loop that cannot be in its own function, or None."""
+        tests = [self.node.test] if isinstance(self.node, ast.While) else []
+        for item in in_scope([*tests, *self.node.body]):
             match item:
                 case ast.Yield() | ast.YieldFrom() | ast.Await() | ast.AsyncFor():
                     return item

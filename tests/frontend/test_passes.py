@@ -51,5 +51,7 @@ def test_a_loop_that_cannot_be_a_function_stays_one() -> None:
     def f(u):
         for _ in range(3):
             yield u
+        while (u := (yield u)) is not None:
+            pass
 
     assert not any("_mk_body" in line for line in text(f))
