@@ -129,8 +129,11 @@ def contains_active(ctx: Tracking, value: Any, seen: set[int]) -> bool:
 def holds_active(
     ctx: Tracking, value: Any, seen: set[int], parts: Callable[[Any], Iterable[Any]]
 ) -> bool:
-    """Return whether a part of a value is active."""
-    if id(value) in seen:
+    """Return whether a part of a value is active.
+
+    The context is left out, which iterators lead to: `filter` has its method as the predicate.
+    """
+    if value is ctx or id(value) in seen:
         return False
     seen.add(id(value))
     return any(contains_active(ctx, part, seen) for part in parts(value))

@@ -35,6 +35,14 @@ def test_a_number_in_anything_is_found(name: str) -> None:
     assert not contains_active(ctx, make(2.0), set())
 
 
+def test_the_context_is_not_looked_into() -> None:
+    ctx = ReverseContext()
+    ctx.held = active_number(2.0, ctx)  # type: ignore[attr-defined]
+    kept = filter(ctx.truth, [1.0])
+    assert not contains_active(ctx, kept, set())
+    assert contains_active(ctx, filter(ctx.truth, [active_number(2.0, ctx)]), set())
+
+
 def test_classes_that_hold_nothing_are_not_looked_into() -> None:
     class Plain:
         n = 1
