@@ -2,10 +2,13 @@
 
 import gc
 import os
+from collections.abc import Generator
 from importlib.util import find_spec
+from pathlib import Path
 from zlib import crc32
 
 import pytest
+from _pytest.doctest import DoctestModule
 
 NEEDS = {
     "scipy": [
@@ -56,6 +59,17 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--share", metavar="K/N", help="run share K of N of the tests, by their names")
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_collect_file(
+    file_path: Path,
+) -> Generator[None, list[pytest.Collector], list[pytest.Collector]]:
+    """Look for examples only in modules that have some."""
+    found = yield
+    if file_path.suffix != ".py" or ">>> " in file_path.read_text(encoding="utf-8"):
+        return found
+    return [part for part in found if not isinstance(part, DoctestModule)]
+
+
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Select the tests of one share: a test stays in its share when others come and go."""
     share: str | None = config.getoption("--share")
@@ -72,6 +86,20 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 def pytest_configure() -> None:
     """Collect tests without the garbage collector, which would find nothing."""
     gc.disable()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_teardown(
+    item: pytest.Item, nextitem: pytest.Item | None
+) -> Generator[None, None, None]:
+    """Keep what stays of a file's tests, in caches, out of the way of the next file's too.
+
+    Tests that collect garbage would look through all that those before them have left.
+    """
+    yield
+    if nextitem is not None and nextitem.path != item.path:
+        gc.collect()
+        gc.freeze()
 
 
 def pytest_collection_finish() -> None:
