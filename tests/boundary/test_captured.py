@@ -109,7 +109,7 @@ def test_closed(f: Any) -> None:
     assert is_closed(f, (LARGE, {"a": [LARGE, 1.0, None]}, "text"))
 
 
-@pytest.mark.parametrize("f", OPEN, ids=str)
+@pytest.mark.parametrize("f", OPEN, ids=lambda f: getattr(f, "__qualname__", type(f).__name__))
 def test_open(f: Any) -> None:
     assert not is_closed(f, (LARGE,))
     if f not in (by_import, by_globals):
