@@ -170,7 +170,7 @@ def forced_and_stiff(a: float) -> Any:
     return y[-1, 1]
 
 
-@pytest.mark.parametrize("f", [forced, forced_and_stiff])
+@pytest.mark.parametrize("f", [forced, pytest.param(forced_and_stiff, marks=pytest.mark.slow)])
 def test_kinks_of_a_forcing_do_not_enter_by_the_sizes_of_steps(f: Any) -> None:
     expected = (f(2.37 + 1e-4) - f(2.37 - 1e-4)) / 2e-4
     np.testing.assert_allclose(value_and_grad(f)(2.37), (f(2.37), expected), rtol=2e-4)

@@ -75,7 +75,7 @@ AT_SPECIAL_POINTS: dict[str, tuple[Callable[..., Any], tuple[Any, ...]]] = {
 @pytest.mark.parametrize(
     "name",
     [
-        pytest.param(n, marks=() if k % 4 == 0 else pytest.mark.slow)
+        pytest.param(n, marks=() if k % 4 == 0 and n != "quartiles" else pytest.mark.slow)
         for k, n in enumerate(AT_SPECIAL_POINTS)
     ],
 )

@@ -349,8 +349,8 @@ def while_in_while(u):
 
 LOOPS = [
     (nested, 4), (one_after_the_other, 7), (while_loop, 6), (left_early, 6), (raised, 5),
-    (over_values, 6), (around_checkpoints, 3), (around_parts_that_run_again, 4),
-    (while_in_while, 3),
+    (over_values, 6), (around_checkpoints, 3), (while_in_while, 3),
+    (around_parts_that_run_again, 4),
 ]  # fmt: skip
 
 

@@ -125,7 +125,7 @@ def conjugate_gradients(b: np.ndarray) -> Any:
 
 
 NUMBERS = [by_newton, by_many_steps, reciprocal, fixed_point, bisection, gauss_newton]
-ARRAYS = [by_elements, by_list, relaxed, power_iteration, conjugate_gradients]
+ARRAYS = [by_elements, relaxed, by_list, conjugate_gradients, power_iteration]
 
 
 @pytest.mark.parametrize("f", [*NUMBERS, *ARRAYS])

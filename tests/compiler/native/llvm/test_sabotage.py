@@ -171,24 +171,14 @@ def sabotages(seeds: range) -> tuple[dict[Sabotage, list[Case]], list[Case]]:
     return where, cases
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="each runs in a process that may die")
-@pytest.mark.parametrize(
-    ("part", "count", "least"),
-    [(range(1), 12, 6), pytest.param(range(12), 120, 1, marks=pytest.mark.slow)],
-)
-def test_random_regions_find_broken_printers(part: range, count: int, least: int) -> None:
-    """Among so many regions; of those that at least some of them could find."""
-    where, cases = sabotages(range(count))
+def test_random_regions_find_broken_printers() -> None:
+    where, cases = sabotages(range(120))
     assert not finds(cases[0], None)
     changing = [(s, known) for s, known in where.items() if not is_same_anyway(s)]
-    assert count == 12 or len(changing) >= 200
-    unfound = [
-        s
-        for k, (s, known) in enumerate(changing)
-        if k % 12 in part
-        and len(known) >= least
-        and not any(finds(case, s) for case in known[:MOST])
-    ]
+    assert len(changing) >= 200
+    unfound = [s for s, known in changing if not any(finds(case, s) for case in known[:MOST])]
     assert unfound == []
 
 

@@ -51,7 +51,7 @@ def windows(x: Any) -> Any:
     return (x * y).sum()
 
 
-@pytest.mark.parametrize("f", [forwards, turned, rows, at_indices, windows])
+@pytest.mark.parametrize("f", [forwards, turned, at_indices, rows, windows])
 def test_overlapping_parts(f: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(form, "COMPILER", form.LLVM)
     x = np.random.default_rng(0).normal(size=130)
