@@ -170,3 +170,21 @@ def test_single_precision():
         return np.sum(np.linalg.solve(a, x))
 
     np.testing.assert_allclose(gradient, grad(in_double)(X), rtol=1e-3)
+
+
+@pytest.mark.parametrize("n", [3, 5])
+def test_tridiagonal_factors_are_used_again_and_again(n):
+    """Steps of Crank and Nicolson: the right side is overwritten, the factors are not."""
+
+    def f(x):
+        side, middle = np.full(n - 1, -x[0]), np.full(n, 0.5 + x[2])
+        dl, d, du, du2, ipiv, info = lapack.dgttrf(side * 9, middle, side, overwrite_d=1)
+        u = np.arange(1.0, n + 1) * x[1]
+        for _ in range(3):
+            u, _ = lapack.dgttrs(dl, d, du, du2, ipiv, u, overwrite_b=1)
+        diagonal, below, _ = lapack.dpttrf(np.full(n, 9.0 + x[2]), side)
+        lapack.dpttrs(diagonal, below, u, overwrite_b=True)
+        assert info == 0
+        return np.sum(u**2) + np.sum(middle)
+
+    check(f, X)

@@ -14,6 +14,7 @@ from mooncake_py.integrations.scipy.linalg import functions as functions
 from mooncake_py.integrations.scipy.linalg import general as general
 from mooncake_py.integrations.scipy.linalg import lapack as lapack
 from mooncake_py.integrations.scipy.linalg import lapack_spectra as lapack_spectra
+from mooncake_py.integrations.scipy.linalg import lapack_tridiagonal as lapack_tridiagonal
 from mooncake_py.integrations.scipy.linalg import reductions as reductions
 from mooncake_py.integrations.scipy.linalg import riccati as riccati
 from mooncake_py.integrations.scipy.linalg import systems as systems

@@ -92,7 +92,7 @@ def with_values_of_wrapper(
 
 
 def result_of_copies(wrapper: Any, given: dict[str, Any], copied: Places, dtype: Any) -> Any:
-    """Return what a wrapper returns if it overwrites copies of arguments."""
+    """Return the result of a wrapper that overwrites copies of arguments."""
     return wrapper(**{n: np.array(v, dtype) if n in copied else v for n, v in given.items()})
 
 
@@ -104,7 +104,8 @@ def positional_names(wrapper: Any, replacement: Callable[..., Any]) -> tuple[str
 
     Text of a wrapper looks like ``x,info = dpotrs(c,b,[lower,overwrite_b])``.
     """
-    names = tuple(inspect.signature(replacement).parameters)
+    parameters = inspect.signature(replacement).parameters
+    names = tuple(n for n, p in parameters.items() if p.kind is not p.VAR_KEYWORD)
     line = (wrapper.__doc__ or "").partition("\n")[0]
     listed = line.rpartition("(")[2].rstrip(")").replace("[", "").replace("]", "").split(",")
     return tuple(listed) if set(names) <= set(listed) else names

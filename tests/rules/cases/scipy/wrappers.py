@@ -114,7 +114,15 @@ def definite_bands(ab: Any, b: Any) -> Any:
 
 def three_diagonals(dl: Any, d: Any, du: Any, b: Any) -> Any:
     gtsv, ptsv = wrapper(lapack, "gtsv", b), wrapper(lapack, "ptsv", b)
-    return gtsv(dl, d, du, b)[3], ptsv(np.abs(d) + 4, dl, b)[2]
+    gttrf, gttrs = wrapper(lapack, "gttrf", b), wrapper(lapack, "gttrs", b)
+    *factors, ipiv, _ = gttrf(10 * dl, d, du)
+    assert len({int(p) - i for i, p in enumerate(ipiv)}) > 1  # some rows change places
+    found = [gttrs(*factors, ipiv, b, trans=trans)[0] for trans in "NTC"]
+    found += [*factors, gtsv(dl, d, du, b)[3], ptsv(np.abs(d) + 4, dl, b)[2]]
+    if not np.iscomplexobj(b):
+        d, e, _ = lapack.dpttrf(d + 4, dl)
+        found += [d, e, lapack.dpttrs(d, e, b)[0]]
+    return found
 
 
 def spectra(a: Any) -> Any:
@@ -148,6 +156,8 @@ def cases() -> list[Case]:
     for dtype in (float, complex):
         a, b = regular(3, 3, dtype=dtype), draw(3, 2, dtype=dtype)
         x, y, z = draw(3, dtype=dtype), draw(3, dtype=dtype), draw(5, dtype=dtype)
+        v, w = draw(4, dtype=dtype) + 1, draw(4, 2, dtype=dtype)
+        middle = np.array([4.0, 5.0, 3.0, 6.0])
         p, diagonal = definite(3, 3, dtype=dtype), np.array([4.0, 5.0, 3.0])
         band = np.stack([diagonal.astype(dtype), x])
         spread = np.diag([1.0, 2.5, 4.0]) + 0.3 * a
@@ -157,7 +167,7 @@ def cases() -> list[Case]:
                 (vectors, (z + 3, z**2, b[0])), (updates, (x, y, a)),
                 (symmetric_products, (a, b, x)), (triangular, (a, b, x)), (factors, (a, b)),
                 (definite_factors, (p, b)), (definite_bands, (band, y)),
-                (three_diagonals, (x[:2], diagonal, y[:2], b)), (spectra, (spread,)),
+                (three_diagonals, (v[:3], middle, v[1:4], w)), (spectra, (spread,)),
                 (general_spectra, (spread,)),
             )
         ]  # fmt: skip
