@@ -186,14 +186,6 @@ class Context:
         """Return that a loop runs statement by statement."""
         return Elsewhere
 
-    def field(self, o: Any, name: str) -> Any:
-        """Return a marker instead of ``o.name``: see `peek`."""
-        return Ellipsis
-
-    def own_field(self, o: Any, name: str, *others: Any) -> Any:
-        """Return a marker instead of ``o.name``: see `peek`."""
-        return Ellipsis
-
     def peek_operator(self, name: str, *operands: Any) -> Any:
         """Return a marker instead of the result of an operator: see `peek`."""
         return NotImplemented

@@ -24,8 +24,7 @@ ORDER = (*BELOW, *ROOMS, ABOVE)
 # Within two rooms, from the lowest folder to the highest; "" for the files above all of them.
 WITHIN = {
     "compiler": (
-        "regions", "derivatives", "printing", "reading", "forms", "sites", "statements", "native",
-        "",
+        "regions", "derivatives", "printing", "sites", "statements", "native", "",
     ),
     "compiler.native": (
         "regions", "building", "functions", "reading", "lowering", "sweeps", "llvm", "machine",

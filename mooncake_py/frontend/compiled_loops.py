@@ -28,10 +28,10 @@ from functools import cached_property
 from types import CodeType
 from typing import TYPE_CHECKING, Any
 
-from mooncake_py.compiler.reading.bound_names import bound_before
 from mooncake_py.compiler.sites.elsewhere import Elsewhere
-from mooncake_py.frontend.named_iterables import names_over
+from mooncake_py.frontend.bound_names import bound_before
 from mooncake_py.frontend.spanning import ELSE
+from mooncake_py.syntax.comprehensions import MADE
 from mooncake_py.syntax.names import MISSING
 from mooncake_py.syntax.nodes import (
     CONTEXT,
@@ -46,6 +46,7 @@ from mooncake_py.syntax.nodes import (
     store,
     when,
 )
+from mooncake_py.syntax.private_names import spelled_out
 from mooncake_py.syntax.trees import walk
 
 if TYPE_CHECKING:
@@ -68,10 +69,13 @@ class WholeLoops:
         The function.
     rewritten : FunctionDef
         What is rewritten of it, which has its loops in the same order.
+    class_name : str or None
+        The class that it is in.
     """
 
-    def __init__(self, code: CodeType, root: Any, rewritten: Any) -> None:
+    def __init__(self, code: CodeType, root: Any, rewritten: Any, class_name: str | None) -> None:
         self.code = code
+        self.class_name = class_name
         self.root = root
         self.rewritten = rewritten
         self.count = 0
@@ -92,7 +96,8 @@ class WholeLoops:
 
     def of(self, node: ast.For | ast.While) -> Loop:
         """Return a loop; one of ours, round a body, is in neither function."""
-        return self.loops.of(self.original.get(id(node), node))
+        loop = self.loops.of(self.original.get(id(node), node))
+        return loop._replace(node=spelled_out(loop.node, self.class_name))
 
     def trial(
         self,
@@ -180,7 +185,6 @@ class PrintedLoops(WholeLoops):
         self,
         loop: Loop,
         node: ast.For | ast.While,
-        named: ast.For | ast.While,
         otherwise: list[ast.stmt],
         steps: str,
         injected: dict[str, Any],
@@ -190,19 +194,14 @@ class PrintedLoops(WholeLoops):
         Parameters
         ----------
         loop : Loop
-        node, named : For or While
-            As it is in the function, and with names for what it runs over.
+        node : For or While
+            As it is in the function.
         otherwise : list of stmt
         steps : str
             The name of what it runs over, if that has one.
         """
         from mooncake_py.compiler.native.printed_loop import PrintedLoop
 
-        if isinstance(named, ast.For) and named is not node:
-            over = names_over(named.iter)
-            loop = loop._replace(
-                node=named, local=loop.local.union(over), given=(*loop.given, *over)
-            )
         if steps or not isinstance(node, ast.For) or not isinstance(node.iter, ast.Name):
             place = place_of(node)
             known = load(steps, place) if steps else constant(None, place)
@@ -210,6 +209,28 @@ class PrintedLoops(WholeLoops):
             known = load(node.iter.id, place_of(node.iter))
         site = PrintedLoop(loop, self.code, node)
         return self.trial(loop, site, [known], otherwise, injected)
+
+    def expression(self, value: ast.expr, around: set[str]) -> Loop | None:
+        """Return a comprehension, or what is made of one, as what may be tried, else None.
+
+        Parameters
+        ----------
+        value : expr
+        around : set of str
+            The variables of the comprehensions that it is in.
+        """
+        from mooncake_py.compiler.native.printed_loop import may_be_one
+        from mooncake_py.compiler.native.reading.loop_names import Loop, names_outside
+
+        if self.rewritten is not self.root or not may_be_one(value):
+            return None
+        place = place_of(value)
+        local = self.loops.local | around
+        given = tuple(sorted(local.intersection(names_outside(value))))
+        made = frozenset((MADE,))
+        value = spelled_out(value, self.class_name)
+        node: Any = assign(store(MADE, place), value, place)
+        return Loop(node, local | made, given, made, (MADE,), frozenset())
 
 
 def is_range(node: ast.expr) -> bool:

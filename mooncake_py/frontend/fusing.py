@@ -10,10 +10,14 @@ import ast
 import builtins
 from typing import Any
 
-from mooncake_py.compiler.reading.expressions import ARITHMETIC
 from mooncake_py.compiler.regions.ir import Op
 from mooncake_py.compiler.statements.general import Way, comparing, elsewhere, one_by_one, writing
-from mooncake_py.compiler.statements.read import StatementReader, plain_index, read_expression
+from mooncake_py.compiler.statements.read import (
+    ARITHMETIC,
+    StatementReader,
+    plain_index,
+    read_expression,
+)
 from mooncake_py.compiler.statements.site import StatementSite
 from mooncake_py.compiler.statements.statement import Statement, is_operand
 from mooncake_py.frontend.conditions import ConditionRewriter

@@ -14,29 +14,23 @@ import weakref
 from collections.abc import Mapping
 from functools import partial
 from operator import itemgetter
-from types import CellType, CodeType, FunctionType, MappingProxyType, MethodType, ModuleType
-from typing import TYPE_CHECKING, Any, NamedTuple
+from types import CellType, CodeType, FunctionType, MappingProxyType, ModuleType
+from typing import TYPE_CHECKING, Any
 
-from mooncake_py.compiler.reading.callees import are_met, held, same_items
 from mooncake_py.diagnostics.places import start_of
 from mooncake_py.errors import SourceUnavailableError
-from mooncake_py.jitted import python_function
-from mooncake_py.runtime.activity import INERT
 from mooncake_py.runtime.allowance import LoopForm
-from mooncake_py.runtime.attribute_lookup import PLAIN_READS, in_cell, in_class, is_one_of
-from mooncake_py.syntax.names import MISSING, global_value
-from mooncake_py.syntax.nodes import OBJECT, replaced
+from mooncake_py.syntax.names import global_value
+from mooncake_py.syntax.nodes import replaced
 from mooncake_py.syntax.source import locate
-from mooncake_py.tangents.fields import instance_dict
 
 if TYPE_CHECKING:
     from mooncake_py.frontend.rewrite import Rewritten
 
-__all__ = ["Derived", "derive", "derive_given", "instantiate", "show_source"]
+__all__ = ["Derived", "derive", "instantiate", "show_source"]
 
 _CO_GENERATOR = 0x20
 _VARIANTS_KEPT = 4
-_SPECIALIZED_KEPT = 8
 NOTHING: Mapping[str, Any] = MappingProxyType({})
 LASTING = sys.stdlib_module_names | {"numpy", "scipy"}
 
@@ -57,10 +51,6 @@ class Derived:
         loops: LoopForm,
     ) -> None:
         self.in_parts = in_parts
-        self.asked = rewritten.asked
-        self.places = [(name, place_of(name, original)) for name in rewritten.asked]
-        self.specialized: tuple[tuple[Any, Derived], ...] = ()  # for functions that are given
-        self.special: tuple[tuple[Any, ...], Derived] = (), self  # the one that was used last
         self.loops: LoopForm = loops
         self.code = code  # takes the context as keyword argument ``_mk_ctx``
         self.injected = rewritten.injected
@@ -146,119 +136,6 @@ def derive(
         return derived
 
 
-def derive_given(
-    derived: Derived,
-    f: FunctionType,
-    args: Any,
-    kwargs: Any,
-    given: Mapping[str, Any] = NOTHING,
-) -> Derived:
-    """Return the rewritten form for the functions that are passed to this one, or captured by it.
-
-    Only the callees of loops are looked at: those that are not yet among the `given` functions.
-    """
-    places = [item for item in derived.places if item[0] not in given]
-    if not places:
-        return derived
-    found = {n: given_as(f, place, args, kwargs) for n, place in places}
-    keys = tuple([g if g is None or isinstance(g, type) else code_of(g) for g in found.values()])
-    known, special = derived.special
-    in_parts, loops = derived.in_parts, derived.loops
-    if not (are_met(keys, known) and _fits(special, f.__globals__, in_parts, loops)):
-        special = _specialized(derived, f, found, given)
-        derived.special = tuple(map(held, keys)), special
-    if special is derived:
-        return derived
-    return derive_given(special, f, args, kwargs, {**given, **found})
-
-
-def _specialized(
-    derived: Derived, f: FunctionType, found: dict[str, Any], given: Mapping[str, Any]
-) -> Derived:
-    """Return the rewritten form for the value found, the same form if it is not a function."""
-    # Classes are not kept alive; all weak references to one are the same object.
-    codes = {n: code_of(g) or weakref.ref(g) for n, g in found.items() if g}
-    if not codes:
-        return derived
-    in_parts, loops = derived.in_parts, derived.loops
-    for known, special in derived.specialized:
-        if same_items(known, codes) and _fits(special, f.__globals__, in_parts, loops):
-            return special
-    with _lock:
-        special = _derive(f.__code__, f.__globals__, in_parts, loops, {**given, **found})
-        derived.specialized = ((codes, special), *derived.specialized[: _SPECIALIZED_KEPT - 1])
-    return special
-
-
-class Place(NamedTuple):
-    """Where a name stands that a function is given: a parameter, or an attribute of one.
-
-    Attributes
-    ----------
-    position : int
-        Of a positional parameter; others are further than any argument.
-    """
-
-    base: str
-    attributes: list[str]
-    position: int
-
-
-def place_of(name: str, code: CodeType) -> Place:
-    """Return where a name stands, such as ``"solver.step"``."""
-    base, *attributes = name.split(".")
-    captured = base in code.co_freevars
-    position = sys.maxsize if captured else code.co_varnames.index(base)
-    return Place(base, attributes, position if position < code.co_argcount else sys.maxsize)
-
-
-def given_as(f: FunctionType, place: Place, args: Any, kwargs: Any) -> Any:
-    """Return a function or bound method that a call is given, or the class of one's object.
-
-    It is a parameter, a captured variable or an attribute of one: where the object itself has no
-    such attribute, its class is returned, if that has a method.
-    """
-    base, attributes, position = place
-    value = args[position] if position < len(args) else value_of(f, base, args, kwargs)
-    if type(value) in INERT:
-        return None
-    for k, attribute in enumerate(attributes):
-        if attribute == OBJECT:
-            value = getattr(value, "__self__", None)
-            continue
-        t = type(value)
-        if not is_one_of(t.__getattribute__, PLAIN_READS):
-            return None
-        value = (instance_dict(value) or {}).get(attribute, MISSING)
-        if value is MISSING:
-            is_method = k == len(attributes) - 1 and type(in_class(t, attribute)) is FunctionType
-            return t if is_method else None
-    return value if code_of(value) is not None else None
-
-
-def code_of(value: Any) -> CodeType | None:
-    """Return the code of a function, jitted or not, or of a bound method; None for others."""
-    f = python_function(value.__func__ if type(value) is MethodType else value)
-    return None if f is None else f.__code__
-
-
-def value_of(f: FunctionType, name: str, args: Any, kwargs: Any) -> Any:
-    """Return the value of a parameter or a captured variable in a call, else no function."""
-    code = f.__code__
-    if name in code.co_freevars:
-        return in_cell(f, code.co_freevars.index(name))
-    position = code.co_varnames.index(name)
-    if position < min(len(args), code.co_argcount):
-        return args[position]
-    if name in kwargs:
-        return kwargs[name]
-    defaults = f.__defaults__ or ()
-    before = code.co_argcount - len(defaults)  # the first parameter that has one
-    if before <= position < code.co_argcount:
-        return defaults[position - before]
-    return (f.__kwdefaults__ or {}).get(name)
-
-
 def _fits(derived: Derived, globals_: dict[str, Any], in_parts: bool, loops: LoopForm) -> bool:
     if derived.in_parts is not in_parts or derived.loops != loops:
         return False
@@ -278,9 +155,7 @@ def _forget(entries: dict[int, _Entry], key: int, reference: weakref.ref[CodeTyp
         del entries[key]
 
 
-def _derive(
-    code: CodeType, globals_: dict[str, Any], in_parts: bool, loops: LoopForm, given: Any = None
-) -> Derived:
+def _derive(code: CodeType, globals_: dict[str, Any], in_parts: bool, loops: LoopForm) -> Derived:
     # Here, as the first derivative needs what `import mooncake_py` does not: the whole compiler.
     from mooncake_py.frontend.counted_loops import with_counted_loops
     from mooncake_py.frontend.rewrite import rewrite
@@ -291,10 +166,9 @@ def _derive(
     code = source.named(code)
     if isinstance(source.node, ast.GeneratorExp):
         raise _generator_expression(code)
-    rewritten = rewrite(source, code, globals_, in_parts, loops, given)
-    if (
-        loops == "counted" and not code.co_flags & _CO_GENERATOR
-    ):  # which would be within its caller's loop
+    rewritten = rewrite(source, code, globals_, in_parts, loops)
+    is_generator = bool(code.co_flags & _CO_GENERATOR)
+    if loops == "counted" and not is_generator:  # which would be within its caller's loop
         rewritten = rewritten._replace(node=with_counted_loops(rewritten.node))
     node, sites = with_sites(rewritten.node)
     rewritten = rewritten._replace(injected={**rewritten.injected, **sites})

@@ -63,14 +63,12 @@ import __future__
 
 import ast
 import sys
-from collections.abc import Mapping
 from types import CodeType
 from typing import Any, NamedTuple
 
 from mooncake_py.frontend.assignments import Temporaries
 from mooncake_py.frontend.compiled_loops import CompiledLoops, PrintedLoops
 from mooncake_py.frontend.loops import CheckpointedLoop, is_checkpointed
-from mooncake_py.frontend.named_iterables import is_flat, with_named_iterables
 from mooncake_py.frontend.passes import BOUNDS, ITEMS, LoopInPasses
 from mooncake_py.frontend.patterns import case_test, chained, conjunction
 from mooncake_py.frontend.tried_comprehensions import ComprehensionRewriter
@@ -106,7 +104,7 @@ from mooncake_py.syntax.source import SourceNode
 from mooncake_py.syntax.static_integers import Bindings, StaticInts, bindings
 from mooncake_py.syntax.unsupported import Unsupported
 
-__all__ = ["Rewritten", "parameters_of", "rewrite"]
+__all__ = ["Rewritten", "rewrite"]
 
 AS_TEXT = __future__.annotations.compiler_flag
 EVALUATED_LATER = sys.version_info >= (3, 14)
@@ -121,7 +119,6 @@ class Rewritten(NamedTuple):
     assumed: dict[str, object]  # global name to its module, or name of a builtin to that
     stored_globals: frozenset[str]  # that the function itself binds or deletes
     stored_free: frozenset[str]
-    asked: tuple[str, ...]  # parameters and captured variables that loops call
 
 
 def rewrite(
@@ -130,13 +127,11 @@ def rewrite(
     globals_: dict[str, Any],
     in_parts: bool = False,
     loops: LoopForm = "plain",
-    given: Mapping[str, Any] | None = None,
 ) -> Rewritten:
     """Rewrite one function; its globals are read to recognise modules and builtins.
 
     Loops of which the steps are counted run one by one; those in passes are functions, see
     `passes`.
-    Loops that call a parameter, or a captured variable, are tried for the functions that are given.
 
     If it is to be compiled in parts, each loop is tried first: see `compiled_loops`.  That binds
     only what is read afterwards, by its name.
@@ -148,7 +143,7 @@ def rewrite(
     found = bindings(node)
     modules = local_modules(source, code, found)
     own = (*code.co_freevars, ITEMS, *BOUNDS)
-    names = Names(globals_, found.bound().union(own), given, modules=modules)
+    names = Names(globals_, found.bound().union(own), modules=modules)
     if may_import(globals_, code.co_names):
         node = with_functions_as_attributes(node, names)
         found = bindings(node)
@@ -161,9 +156,9 @@ def rewrite(
     if isinstance(node, ast.FunctionDef) and not reads_by_name(code):
         rewriter.in_passes = loops == "passes"
         if in_parts:
-            rewriter.compiled = CompiledLoops(code, plain, node)
+            rewriter.compiled = CompiledLoops(code, plain, node, source.class_name)
         elif loops == "plain" and not code.co_filename.startswith(PACKAGE):
-            rewriter.printed = PrintedLoops(code, plain, node)
+            rewriter.printed = PrintedLoops(code, plain, node, source.class_name)
     new = rewriter.function(node)
     refused.raise_at_once()
     if names.functions.__dict__.keys() & names.assumed.keys():  # of a nested function too
@@ -174,19 +169,7 @@ def rewrite(
         names.assumed,
         _stored(found, found.global_names),
         _stored(found, found.nonlocal_names),
-        asked_of(code, names),
     )
-
-
-def asked_of(code: CodeType, names: Names) -> tuple[str, ...]:
-    """Return the questions asked about parameters and captured variables."""
-    known = {*parameters_of(code), *code.co_freevars}
-    return tuple(sorted(name for name in names.asked if name.partition(".")[0] in known))
-
-
-def parameters_of(code: CodeType) -> tuple[str, ...]:
-    """Return the names of the parameters, except those that take any number of arguments."""
-    return code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
 
 
 def reads_by_name(code: CodeType) -> bool:
@@ -205,7 +188,6 @@ class FunctionRewriter(ComprehensionRewriter):
     depth = 0  # of match statements
     loops = 0  # whose bodies have become functions
     in_passes = False  # whether a loop becomes a function that runs some of its passes
-    iterables = 0  # of loops, that have become names
     compiled: CompiledLoops | None = None
 
     def function(self, node: FunctionNode) -> FunctionNode:
@@ -242,23 +224,8 @@ class FunctionRewriter(ComprehensionRewriter):
 
     def _one_by_one(self, node: ast.For | ast.While) -> Any:
         """Rewrite a loop that stays one."""
-        if isinstance(node, ast.While):
-            return self._loop(node, self.tried_loop(node, self.visit_If(node), node))
-        named = with_named_iterables(self.names, node, self.iterables)
-        if named is None or self.trial_of(named.node)[0] is None:
-            return self._loop(node, self.tried_loop(node, self._for(node), node))
-        self.iterables += len(named.values)
-        bound: list[ast.stmt] = [
-            assign(store(name, place_of(value)), self._iterated(value), place_of(value))
-            for name, value in named.values.items()
-        ]
-        loop = self.tried_loop(named.node, self._for(named.node), node)
-        return self._loop(node, [*bound, *loop, forget([*named.values], place_of(node.iter))])
-
-    def _iterated(self, node: ast.expr) -> ast.expr:
-        if is_flat(node):
-            return context_call("flat_items", [self.visit(node.value)], place_of(node))
-        return self.visit(node)
+        plain = self.visit_If(node) if isinstance(node, ast.While) else self._for(node)
+        return self._loop(node, self.tried_loop(node, plain))
 
     def _for(self, node: ast.For) -> Any:
         iterable = self.iterable(node)
@@ -296,29 +263,11 @@ class FunctionRewriter(ComprehensionRewriter):
         self.loops += 1
         if loop.reason_to_refuse() is not None:
             return self._one_by_one(node)
-        whole: list[ast.stmt] = []
-        if self._may_be_entry(node, loop):  # where nobody watches the loop
-            lines = self._one_by_one(node)
-            whole = lines if isinstance(lines, list) else [lines]
         over = self.visit(node.iter) if isinstance(node, ast.For) else constant(None, loop.place)
-        some = loop.loop()
-        # What may be one entry is not taken apart any further.
-        self.in_passes = self.trial_of(some)[0] is None
-        try:
-            lines = self._one_by_one(some)
-        finally:
-            self.in_passes = True
+        lines = self._one_by_one(loop.loop())
         body = [*(lines if isinstance(lines, list) else [lines]), *loop.left()]
         positional = [constant(loop.kind, loop.place), over]
-        found = loop.statements(body, [positional, []], self.visit_all(node.orelse))
-        if not whole:
-            return found
-        return [when(context_attribute("watches_passes", loop.place), found, whole, loop.place)]
-
-    def _may_be_entry(self, node: ast.For | ast.While, loop: LoopInPasses) -> bool:
-        """Return whether a loop may be one entry, which it is not in passes."""
-        is_for = isinstance(node, ast.For)
-        return not (is_for and not loop.has_break()) and self.trial_of(node)[0] is not None
+        return loop.statements(body, [positional, []], self.visit_all(node.orelse))
 
     def visit_With(self, node: ast.With) -> Any:
         """Rewrite ``with e as t`` to ``with C.manager(e) as t``."""

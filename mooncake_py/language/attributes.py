@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from types import FunctionType, MethodType, ModuleType
+from types import FunctionType, ModuleType
 from typing import Any
 
 import numpy as np
@@ -96,50 +96,6 @@ class Attributes(Core):
         if self.peeks and self.readers.get((type(o), name), MISSING) is None:
             return getattr(o, name, Ellipsis)
         return Ellipsis
-
-    def field(self, o: Any, name: str) -> Any:
-        """Return ``o.name`` if reading it runs no code; else what fits no region."""
-        if type(o) is Active:
-            return part_of_real(o, name)
-        plain = attribute_lookup.is_read_plainly(type(o), name)
-        return getattr(o, name, Ellipsis) if plain else Ellipsis
-
-    def flat_items(self, o: Any) -> Any:
-        """Return ``o.flat`` for a loop over it; a vector if that is a view, and of numbers."""
-        if type(o) is ndarray and o.flags.c_contiguous and o.dtype.kind in "fciub":
-            return self.method(o, "reshape", -1)
-        return self.getattr(o, "flat")
-
-    def captured_by(self, f: Any, position: int) -> Any:
-        """Return a variable that a function captures; else what fits no region."""
-        return attribute_lookup.in_cell(f, position)
-
-    def global_of(self, f: Any, name: str) -> Any:
-        """Return a global variable of a function; else what fits no region."""
-        return f.__globals__.get(name, Ellipsis) if type(f) is FunctionType else Ellipsis
-
-    def item_of(self, o: Any, key: str) -> Any:
-        """Return an item of a dict; else what fits no region."""
-        return o.get(key, Ellipsis) if type(o) is dict else Ellipsis
-
-    def own_item(self, o: Any, key: str, *others: Any) -> Any:
-        """Return an item of a dict that is none of others, whose item the region has to do with."""
-        return Ellipsis if any(o is other for other in others) else self.item_of(o, key)
-
-    def bound_object(self, method: Any) -> Any:
-        """Return the object of a bound method; else what fits no region."""
-        return method.__self__ if type(method) is MethodType else Ellipsis
-
-    def own_field(self, o: Any, name: str, *others: Any) -> Any:
-        """Return ``o.name`` where no one but `o` has to do with it; else what fits no region.
-
-        The others are objects whose attribute of this name the region reads or writes too.
-        """
-        if not attribute_lookup.is_own(o, name):
-            return Ellipsis
-        if any(attribute_lookup.have_one_state(o, other) for other in others):
-            return Ellipsis
-        return getattr(o, name, Ellipsis)
 
     def peek_operator(self, name: str, *operands: Any) -> Any:
         """Return the result of an operator on ints; else what fits no quick form: see `peek`."""

@@ -103,7 +103,7 @@ def derived_form(f: FunctionType, like: Derived) -> Callable[..., Any]:
         found = derive(f.__code__, f.__globals__, in_parts=True)
     except MooncakeError:
         return through(f)
-    if found.asked or not assumptions(found) <= assumptions(like):
+    if not assumptions(found) <= assumptions(like):
         return through(f)
     return instantiate(found, f)
 

@@ -17,7 +17,7 @@ from mooncake_py.containers import hooks, state
 from mooncake_py.diagnostics.notes import located, without_context
 from mooncake_py.diagnostics.places import current_place, name_library
 from mooncake_py.errors import Location, MooncakeError, SourceUnavailableError
-from mooncake_py.frontend.load import derive, derive_given, instantiate
+from mooncake_py.frontend.load import derive, instantiate
 from mooncake_py.language import array_protocols, array_subclasses, dispatch, object_arrays
 from mooncake_py.language.compiled_ways import compiled_calls
 from mooncake_py.language.stored_files import StoredFiles
@@ -178,8 +178,6 @@ class Core(Ways):
                 return y
         try:
             derived = derive(f.__code__, f.__globals__, in_parts, self.loop_form)
-            if derived.asked:
-                derived = derive_given(derived, f, args, kwargs)
         except SourceUnavailableError as error:
             where = self.user_location() or error.where
             raise self.failed(

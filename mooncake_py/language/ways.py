@@ -276,7 +276,7 @@ class Ways(Mode):
 
     def form(self, f: FunctionType, derived: Derived, way: Way) -> Any:
         """Return a function that runs `f` by a way, given the context as `_mk_ctx`."""
-        if derived.asked or self.watches_loops:
+        if self.watches_loops:
             return through(f)
         if self.compiles:
             if self.rehearsal is None:
@@ -288,13 +288,13 @@ class Ways(Mode):
 
     def was_left(self, f: FunctionType, derived: Derived) -> bool:
         """Return whether a function that is created repeatedly was left by now: see `either`."""
-        if derived.asked or self.watches_loops or not is_left(self, f):
+        if self.watches_loops or not is_left(self, f):
             return False
         return self.rehearsal is not None or type(self.ways.get(id(f.__code__))) is OfCodeInParts
 
     def is_special(self, derived: Derived) -> bool:
         """Return whether the context does more for a function than to run its derived form."""
-        return bool(derived.asked or self.compiles or self.watches_loops)
+        return bool(self.compiles or self.watches_loops)
 
     def has_rules_for(self, t: type) -> bool:
         """Return whether something of a class has a rule of its own."""

@@ -8,10 +8,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from mooncake_py.compiler.native.printed_loop import PrintedLoop
-from mooncake_py.compiler.printing.show import heading
 from mooncake_py.compiler.regions.comparisons import ORDERINGS
 from mooncake_py.compiler.regions.ir import Call, Const, Expr, Name, Op
-from mooncake_py.compiler.sites.tried import TriedComprehension, TriedLoop
 from mooncake_py.compiler.statements.reductions import Along
 from mooncake_py.compiler.statements.site import StatementSite
 from mooncake_py.compiler.statements.statement import Part, View, position_of
@@ -57,13 +55,9 @@ def quick_forms(derived: Derived) -> list[str]:
     """
     lines: list[str] = []
     for value in derived.injected.values():
-        loop = value.loop if isinstance(value, TriedComprehension) else value
-        if isinstance(loop, PrintedLoop):
-            for text in loop.forms():
-                lines += ["", f"# {loop.heading}, as a whole", *text.splitlines()]
-        if isinstance(loop, TriedLoop):
-            for text in loop.forms():
-                lines += ["", f"# {heading(loop.region)}, as a whole", *text.splitlines()]
+        if isinstance(value, PrintedLoop):
+            for text in value.forms():
+                lines += ["", f"# {value.heading}, as a whole", *text.splitlines()]
         if isinstance(value, StatementSite):
             for functions, kinds, form in value.forms():
                 operands: list[ast.expr] = [ast.Name(f"v{i}") for i in range(len(kinds))]

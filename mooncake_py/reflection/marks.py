@@ -22,9 +22,7 @@ AGAIN = "run_again"
 SILENT = {
     "lt", "le", "gt", "ge", "eq", "ne", "contained", "truth", "choose", "matching",
     "len", "iter", "items", "unpack", "peek", "key", "mapping", "manager", "format", "decorator",
-    "class_statement", "chosen", "getattr", "field", "own_field",
-    "captured_by", "global_of", "bound_object", "flat_items", "item_of",
-    "own_item", "link", "linked", "range_of", "raised", "cleaning",
+    "class_statement", "chosen", "getattr", "link", "linked", "range_of", "raised", "cleaning",
 }  # fmt: skip
 """Operations that record nothing by themselves."""
 

@@ -14,7 +14,6 @@ from mooncake_py.application.lift import Lifter
 from mooncake_py.boundary.exceptions import guarded
 from mooncake_py.boundary.outputs import run
 from mooncake_py.compiler.native import pulling as native
-from mooncake_py.compiler.sites.pull import bytes_kept, pull_region
 from mooncake_py.diagnostics.places import Position, positions_running
 from mooncake_py.modes.debug.operands import arrays_in
 from mooncake_py.modes.reverse.context import ReverseContext
@@ -93,8 +92,6 @@ class WatchedContext(ReverseContext):
                 nbytes += block.nbytes
         if entry[0] is undo_assign and not issubclass(type(entry[3]), ndarray):
             nbytes += getattr(entry[3], "nbytes", 0)
-        if entry[0] is pull_region:
-            nbytes += bytes_kept(entry)
         if entry[0] in (native.pull_native, native.pull_native_loop):
             nbytes += native.bytes_kept(entry)
         return Note(positions_running(3)[0], shape_of(entry), saved, nbytes)

@@ -10,7 +10,6 @@ import enum
 import functools
 import gc
 import weakref
-from collections import namedtuple
 from collections.abc import Callable
 from types import (
     FunctionType,
@@ -34,9 +33,9 @@ if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Calling
 
 __all__ = [
-    "MISSING", "PROXIES", "Reader", "changer", "class_reader", "have_one_state", "in_cell",
-    "in_class", "in_python", "instance_reader", "is_kept_by_instances", "is_own",
-    "is_read_plainly", "mapping_of", "own_class_reader", "own_reader", "referent", "super_reader",
+    "MISSING", "PROXIES", "Reader", "changer", "class_reader",
+    "in_class", "in_python", "instance_reader", "is_kept_by_instances",
+    "mapping_of", "own_class_reader", "own_reader", "referent", "super_reader",
 ]  # fmt: skip
 
 MISSING: Any = object()
@@ -245,7 +244,6 @@ def changer(t: type, name: str, method: str) -> Callable[..., Any] | None:
 
 PLAIN_READS = tuple([t.__getattribute__ for t in (object, tuple, SimpleNamespace)])
 PLAIN_WRITES = object.__setattr__, SimpleNamespace.__setattr__
-PLAIN_DESCRIPTORS = frozenset({MemberDescriptorType, type(vars(namedtuple("_", "x"))["x"])})
 
 
 def is_one_of(value: Any, known: tuple[Any, ...]) -> bool:
@@ -262,48 +260,3 @@ def is_kept_by_instances(t: type, name: str) -> bool:
         and is_one_of(t.__getattribute__, PLAIN_READS)
         and in_class(t, "__getattr__") is MISSING
     )
-
-
-def is_own(o: Any, name: str) -> bool:
-    """Return whether an object holds an attribute, which takes anything, and no code takes part.
-
-    A class may have a default under the name; what classes in C keep may not take anything.
-    """
-    t = type(o)
-    found: Any = in_class(t, name)
-    if is_kept_by_instances(t, name):
-        return found is MISSING or "__slots__" in found.__objclass__.__dict__
-    return (
-        is_read_plainly(t, name)
-        and type(found) is not MemberDescriptorType
-        and not overrides(found)
-        and is_one_of(t.__setattr__, PLAIN_WRITES)
-        and name in (instance_dict(o) or ())
-    )
-
-
-def have_one_state(a: Any, b: Any) -> bool:
-    """Return whether two objects are one, or keep their attributes in one dict."""
-    held = instance_dict(a)
-    return a is b or (held is not None and held is instance_dict(b))
-
-
-def is_read_plainly(t: type, name: str) -> bool:
-    """Return whether a read runs no code of anybody's: it finds a value, or nothing."""
-    found: Any = in_class(t, name)
-    return (
-        (type(found) in PLAIN_DESCRIPTORS or not hasattr(type(found), "__get__"))
-        and is_one_of(t.__getattribute__, PLAIN_READS)
-        and in_class(t, "__getattr__") is MISSING
-    )
-
-
-def in_cell(f: Any, position: int) -> Any:
-    """Return the value of a captured variable; if unbound, a value that fits no region."""
-    cells = f.__closure__ if type(f) is FunctionType else None
-    if cells is None or position >= len(cells):
-        return Ellipsis
-    try:
-        return cells[position].cell_contents
-    except ValueError:  # not yet
-        return Ellipsis

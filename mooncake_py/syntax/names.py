@@ -12,18 +12,13 @@ from __future__ import annotations
 import ast
 import builtins
 from collections.abc import Collection, Mapping
-from types import MethodType, ModuleType
+from types import ModuleType
 from typing import Any
 
-from numpy import ndarray
-
-from mooncake_py.jitted import is_prange, python_function
-from mooncake_py.syntax.nodes import FUNCTIONS, dotted, is_dotted
+from mooncake_py.jitted import is_prange
+from mooncake_py.syntax.nodes import FUNCTIONS
 
 __all__ = ["BUILTINS", "MISSING", "Names", "global_value"]
-
-OF_VALUES = frozenset({*dir(ndarray), *dir(list), *dir(dict), *dir(float)})
-"""The names of methods of arrays, numbers and containers."""
 
 MISSING: Any = object()
 
@@ -47,9 +42,6 @@ class Names:
     globals_ : dict of str to object
     bound : collection of str
         The names that are, or in some scope may be, anything but global.
-    given : mapping of str to object, optional
-        Functions that some of these, or attributes of them as ``"o.f"``, are bound to in the call
-        that is about to run; for a method that is called of its object the class of that.
     functions : ModuleType, optional
         That of the function around a nested one.
     modules : mapping of str to ModuleType, optional
@@ -60,31 +52,25 @@ class Names:
     ----------
     functions : ModuleType
         Has the functions of modules that are called by global names: see `imported`.
-    asked : set of str
-        The bound names, and attributes of such, that a loop that is one entry may call.
     """
 
     def __init__(
         self,
         globals_: dict[str, Any],
         bound: Collection[str],
-        given: Mapping[str, Any] | None = None,
         functions: ModuleType | None = None,
         modules: Mapping[str, ModuleType] | None = None,
     ) -> None:
         self.globals = globals_
         self._bound = bound
-        self._given = given or {}
         self.assumed: dict[str, object] = {}
-        self.asked: set[str] = set()
         self._modules = modules or {}
         self.functions = ModuleType(FUNCTIONS) if functions is None else functions
 
     def within(self, bound: Collection[str]) -> Names:
         """Return the meanings of global names in a nested function that binds some names."""
-        given = {n: f for n, f in self._given.items() if n.partition(".")[0] not in bound}
         modules = {n: m for n, m in self._modules.items() if n not in bound}
-        return Names(self.globals, {*bound, *self._bound}, given, self.functions, modules)
+        return Names(self.globals, {*bound, *self._bound}, self.functions, modules)
 
     def is_bound(self, name: str) -> bool:
         """Return True if a name is, or may be, anything but global."""
@@ -151,40 +137,6 @@ class Names:
         if module is None or module is self.functions:
             return module is not None
         return type(module) is ModuleType and node.attr in module.__dict__
-
-    def function(self, node: ast.AST) -> Any:
-        """Return the Python function, jitted or not, that a name is bound to now, or None.
-
-        Nothing is assumed: whoever uses it looks whether it is still that.
-        """
-        if isinstance(node, ast.Name) and node.id not in self._bound:
-            value = self.globals.get(node.id)
-        else:
-            value = self.given(node)
-        return None if python_function(value) is None else value
-
-    def class_of(self, node: ast.Attribute) -> type | None:
-        """Return the class that defines what is called as ``o.method``, or None.
-
-        That of the object that the name is bound to in the call that is about to run.
-        """
-        value = self.given(node)
-        return value if issubclass(type(value), type) else None
-
-    def bound_method(self, node: ast.AST) -> MethodType | None:
-        """Return the bound method that a parameter, or an attribute of one, refers to, or None."""
-        value = self.given(node)
-        return value if type(value) is MethodType else None
-
-    def given(self, node: ast.AST) -> Any:
-        """Return the function that a bound name, or an attribute of a name, is known to be."""
-        if not is_dotted(node) or (isinstance(node, ast.Attribute) and node.attr in OF_VALUES):
-            return None
-        name = dotted(node)
-        if name.partition(".")[0] not in self._bound:
-            return None
-        self.asked.add(name)
-        return self._given.get(name)
 
     def refers_to(self, node: ast.AST, value: object) -> bool:
         """Return whether a name or a dotted name surely refers to an object."""

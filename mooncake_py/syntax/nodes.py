@@ -14,13 +14,9 @@ from mooncake_py.syntax.trees import walk
 
 __all__ = [
     "BINARY",
-    "CELL",
     "CONTEXT",
     "EFFECTS",
-    "GLOBAL",
     "INPLACE",
-    "ITEM",
-    "OBJECT",
     "PREFIX",
     "SLICE",
     "STEADY_SLICE",
@@ -34,7 +30,6 @@ __all__ = [
     "context_call",
     "dotted",
     "forget",
-    "is_dotted",
     "is_plain",
     "is_plain_index",
     "is_settled",
@@ -42,20 +37,14 @@ __all__ = [
     "located",
     "mangle",
     "place_of",
-    "released",
     "replaced",
     "statement",
     "store",
-    "undotted",
     "when",
 ]  # fmt: skip
 
 PREFIX = "_mk_"
 CONTEXT = "_mk_ctx"
-OBJECT = "_mk_object"  # what the object of a bound method is called, as its attribute
-GLOBAL = "_mk_global_"  # begins what a global variable of a function is called, in the same way
-CELL = "_mk_cell"  # begins what a captured variable of a function is called, as its attribute
-ITEM = "_mk_item_"  # begins what an item of a dict is called, as its attribute
 FUNCTIONS = "_mk_functions"  # has the functions of modules that a function calls by name
 SLICE = "_mk_slice"
 STEADY_SLICE = "_mk_steady_slice"
@@ -146,13 +135,6 @@ def forget(names: Iterable[str], place: Place) -> ast.Delete:
     return located(ast.Delete([located(ast.Name(name, _DEL), place) for name in names]), place)
 
 
-def released(name: str, place: Place) -> ast.expr:
-    """Return ``(name, name := None)[0]``, after which the name holds nothing."""
-    value = located(ast.NamedExpr(store(name, place), constant(None, place)), place)
-    pair = located(ast.Tuple([load(name, place), value], ast.Load()), place)
-    return located(ast.Subscript(pair, constant(0, place), ast.Load()), place)
-
-
 def when(test: ast.expr, body: list[ast.stmt], orelse: list[ast.stmt], place: Place) -> ast.If:
     """Return the statement that runs one of two bodies."""
     return located(ast.If(test, body, orelse), place)
@@ -237,22 +219,6 @@ class Rebuilder:
 def dotted(node: Any) -> str:
     """Return the text of a name or of an attribute of names."""
     return f"{dotted(node.value)}.{node.attr}" if isinstance(node, ast.Attribute) else node.id
-
-
-def undotted(path: str, place: Place) -> ast.expr:
-    """Return the name, or the attribute of names, that a text says."""
-    first, *attributes = path.split(".")
-    node: ast.expr = load(first, place)
-    for attribute in attributes:
-        node = located(ast.Attribute(node, attribute, ast.Load()), place)
-    return node
-
-
-def is_dotted(node: ast.AST) -> bool:
-    """Return whether a node is a name, or an attribute of one, or of such an attribute."""
-    while isinstance(node, ast.Attribute):
-        node = node.value
-    return isinstance(node, ast.Name)
 
 
 def is_plain_index(node: ast.expr) -> bool:

@@ -7,8 +7,6 @@ code computes them natively.
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
-from copy import copy
 from typing import Any, Self
 
 from mooncake_py.syntax.compiled import FunctionNode
@@ -47,18 +45,6 @@ class Bindings:
     def steady(self) -> frozenset[str]:
         """Return the local names that only the function's own statements bind."""
         return frozenset(self.own) - self.global_names - self.nonlocal_names - self.rebound
-
-    def with_names_of(self, body: list[Any], is_ours: Callable[[str], bool]) -> Bindings:
-        """Return these, with the names of ours that statements bind, which stand for parts."""
-        found = copy(self)
-        own = bindings_of(body).own
-        found.own = self.own | {name: values for name, values in own.items() if is_ours(name)}
-        return found
-
-    def may_sum(self, node: ast.stmt) -> bool:
-        """Return True if a statement may call `sum`."""
-        end = node.end_lineno or node.lineno
-        return any(node.lineno <= line <= end for line in self.sum_lines)
 
     def imported(self) -> dict[str, str]:
         """Return the names that nothing but one import binds, each with its module."""

@@ -9,22 +9,22 @@ from typing import Any
 import pytest
 
 from mooncake_py.compiler.native.loop_site import PrintedLoopSite
+from mooncake_py.compiler.native.printed_loop import PrintedLoop
 from mooncake_py.compiler.sites.elsewhere import Elsewhere
-from mooncake_py.compiler.sites.tried import TriedLoop
 
 
 @pytest.fixture
 def taken(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
     """Of each loop that is tried, in order, whether it ran as one entry."""
     results: list[bool] = []
-    run = TriedLoop.run
+    run = PrintedLoop.run
 
-    def noted(self: TriedLoop, ctx: Any, functions: Any, values: Any) -> Any:
-        result = run(self, ctx, functions, values)
+    def noted(self: PrintedLoop, *args: Any) -> Any:
+        result = run(self, *args)
         results.append(result is not Elsewhere)
         return result
 
-    monkeypatch.setattr(TriedLoop, "run", noted)
+    monkeypatch.setattr(PrintedLoop, "run", noted)
     return results
 
 

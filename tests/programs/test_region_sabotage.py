@@ -9,7 +9,6 @@ import pytest
 
 from tests.programs import (
     complex_sabotage,
-    loop_sabotage,
     mask_sabotage,
     sabotage,
     statement_sabotage,
@@ -17,11 +16,10 @@ from tests.programs import (
 from tests.programs.breaking import Change, Search, noted_seeds
 
 SEARCHES: dict[str, tuple[dict[str, Change], Search]] = {
-    "loops": (loop_sabotage.BREAKS, loop_sabotage.loop_that_finds),
     "masks": (mask_sabotage.BREAKS, mask_sabotage.masked_statement_that_finds),
     "complex": (complex_sabotage.BREAKS, complex_sabotage.complex_statement_that_finds),
 }
-MODULES = complex_sabotage, loop_sabotage, mask_sabotage, sabotage, statement_sabotage
+MODULES = complex_sabotage, mask_sabotage, sabotage, statement_sabotage
 BREAKS = [
     pytest.param(change, search, id=f"{kind}-{name}")
     for kind, (breaks, search) in SEARCHES.items()

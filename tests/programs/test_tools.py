@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from mooncake_py import value_and_grad
-from tests.programs import checking, loop_sabotage, mask_sabotage, sabotage, statement_sabotage
+from tests.programs import checking, mask_sabotage, sabotage, statement_sabotage
 from tests.programs.breaking import Change
 from tests.programs.checking import Finding, check
 from tests.programs.generator import random_program
@@ -243,13 +243,12 @@ def test_a_kink_that_is_touched_is_no_finding():
 @pytest.mark.parametrize(
     "breaks",
     [
-        loop_sabotage.BREAKS,
         mask_sabotage.BREAKS,
         sabotage.BREAKS,
         sabotage.SECOND_BREAKS,
         statement_sabotage.BREAKS,
     ],
-    ids=["loops", "masks", "programs", "second derivatives", "statements"],
+    ids=["masks", "programs", "second derivatives", "statements"],
 )
 def test_breaks_change_what_there_is(breaks: dict[str, Change]) -> None:
     for change in breaks.values():

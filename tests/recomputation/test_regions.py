@@ -11,8 +11,8 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from mooncake_py import checkpoint, checkpointed, checkpointed_loop, grad, value_and_grad
+from mooncake_py.compiler.native.printed_loop import PrintedLoop
 from mooncake_py.compiler.sites.elsewhere import Elsewhere
-from mooncake_py.compiler.sites.tried import TriedLoop
 from mooncake_py.recomputation.replay import Replay
 from tests.support.gradients import Program, Programs
 from tests.support.pairs import rotating
@@ -135,8 +135,8 @@ def outcome(f: Any) -> Any:
 
 def ways(monkeypatch: pytest.MonkeyPatch, take: Any) -> Any:
     """Let the loops run as one entry if `take()` says so."""
-    run = TriedLoop.run
-    monkeypatch.setattr(TriedLoop, "run", lambda *args: run(*args) if take() else Elsewhere)
+    run = PrintedLoop.run
+    monkeypatch.setattr(PrintedLoop, "run", lambda *args: run(*args) if take() else Elsewhere)
 
 
 PARITIES = {

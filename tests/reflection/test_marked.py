@@ -46,7 +46,7 @@ def simulate(u, rate, change, count):
         total *= 0.5
 
     def shifted(x):
-        return x + total
+        return x + rate
 
     u = (
         np.sin(u)
@@ -72,7 +72,7 @@ MARKS = """
 |            total *= 0.5
 
          def shifted(x):
-=            return x + total
+=            return x + rate
 
 =        u = (
 =            np.sin(u)

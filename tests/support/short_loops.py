@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from mooncake_py.compiler.sites import effort
+from mooncake_py.compiler.native import printed_loop
 
 
 @pytest.fixture(autouse=True)
 def short_loops_are_tried(monkeypatch: pytest.MonkeyPatch) -> None:
     """Try loops however little there is to do."""
-    monkeypatch.setattr(effort, "LEAST", 1)
+    monkeypatch.setattr(printed_loop, "LEAST", 1)
+    monkeypatch.setattr(printed_loop, "ENOUGH", 0)

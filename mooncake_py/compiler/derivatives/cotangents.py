@@ -14,11 +14,11 @@ from typing import Any
 
 from mooncake_py.compiler.derivatives.activity import is_active
 from mooncake_py.compiler.derivatives.partials import partials
-from mooncake_py.compiler.regions.ir import Expr, Let, Load, Name, Op, Target
+from mooncake_py.compiler.regions.ir import End, Expr, Let, Load, Name, Op, Target
 from mooncake_py.compiler.regions.simplify import ONE, added, negated, product
 from mooncake_py.compiler.regions.steps import Steps
 
-__all__ = ["Contribution", "atom", "cotangents", "flows", "is_among", "slopes"]
+__all__ = ["Contribution", "atom", "cotangent", "cotangents", "flows", "is_among", "slopes"]
 
 Contribution = tuple[Expr, Expr]
 """An operand, and what it receives."""
@@ -104,3 +104,12 @@ def atom(steps: Steps, e: Expr) -> Expr:
     if isinstance(e, Op) and e.op == "neg":
         return negated(steps.of(e.args[0]))
     return steps.of(e)
+
+
+def cotangent(target: Target) -> Target:
+    """Return the cotangent of a name or an element."""
+    if isinstance(target, Load):
+        return Load(f"d_{target.array}", target.index, place=target.place)
+    if isinstance(target, End):
+        return End(f"d_{target.array}", place=target.place)
+    return Name(f"d_{target.name}", place=target.place)

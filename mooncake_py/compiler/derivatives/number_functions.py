@@ -18,7 +18,7 @@ from mooncake_py.rules.math_functions import hypotenuse, log_of_sum
 from mooncake_py.runtime.values import is_of_math
 
 __all__ = [
-    "DOMAINS", "MAKE_INTS", "NUMPY_FUNCTIONS", "OF_REALS", "PAIRS", "VALUED", "slope_of",
+    "DOMAINS", "NUMPY_FUNCTIONS", "OF_REALS", "PAIRS", "VALUED", "slope_of",
     "slopes_of", "valued",
 ]  # fmt: skip
 
@@ -90,9 +90,6 @@ PAIRS: dict[Any, tuple[Any, str]] = {
     np.minimum: ((below, above), BOTH_FINITE),
 }
 """The same of two numbers; those that choose have their slopes here."""
-
-MAKE_INTS = frozenset({*PAIRS, np.absolute, np.square})
-"""Those that make ints of ints, or bool of bool."""
 
 DOMAINS = {f: domain for f, (_, domain) in (NUMPY_FUNCTIONS | PAIRS).items()} | OF_REALS
 

@@ -21,7 +21,6 @@ from mooncake_py.compiler.derivatives.number_functions import (
     valued,
 )
 from mooncake_py.compiler.derivatives.trace import Untraceable, trace
-from mooncake_py.compiler.regions.flat import is_flat_function
 from mooncake_py.compiler.regions.ir import (
     Call,
     Const,
@@ -36,7 +35,7 @@ from mooncake_py.compiler.regions.simplify import simplified
 from mooncake_py.rules.kinds import AtOnce
 from mooncake_py.runtime.values import is_of_math
 
-__all__ = ["NoPartial", "can_be_called", "declared", "partials", "serves"]
+__all__ = ["NoPartial", "declared", "partials", "serves"]
 
 ONE, ZERO = Const(1.0), Const(0.0)
 
@@ -112,11 +111,6 @@ def serves(f: Any, count: int) -> bool:
     table = NUMPY_FUNCTIONS if count == 1 else PAIRS
     is_known = f in table or is_of_math(f) or (count == 1 and f in OF_REALS)
     return is_known and declared(f, count) is not None
-
-
-def can_be_called(f: Any, count: int) -> bool:
-    """Return True if a function can be called on so many floats."""
-    return is_flat_function(f, count) or serves(f, count)
 
 
 def as_expression(partial: Any, known: tuple[Const | None, ...]) -> Expr:

@@ -11,8 +11,7 @@ value may overwrite the operands of the tangent.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from dataclasses import replace
+from collections.abc import Callable
 
 from mooncake_py.compiler.derivatives.activity import part_of, target_of
 from mooncake_py.compiler.derivatives.partials import partials
@@ -38,11 +37,10 @@ from mooncake_py.compiler.regions.ir import (
     with_blocks,
     with_value,
 )
-from mooncake_py.compiler.regions.region import Region
 from mooncake_py.compiler.regions.simplify import added, inlined, product
-from mooncake_py.compiler.regions.steps import Names, Steps
+from mooncake_py.compiler.regions.steps import Steps
 
-__all__ = ["Pushforward", "Tangent", "depth_of", "is_tangent", "tangent"]
+__all__ = ["Pushforward"]
 
 ZERO = Const(0.0)
 
@@ -169,61 +167,3 @@ class Pushforward:
             if t is not None and p is not None:
                 total = added(total, self.times(t, p))
         return None if total == ZERO else total
-
-
-class Tangent:
-    """The tangent of a region.
-
-    Attributes
-    ----------
-    region : Region
-    names : dict of str to str
-        For each active name and array what its tangent is called.
-    given : tuple of str
-        The active inputs: their tangents follow the inputs, in this order.
-    """
-
-    def __init__(self, region: Region, active: set[str]) -> None:
-        order = depth_of(region.inputs)
-        self.names = {name: f"t{order}_{name}" for name in active}
-        pushforward = Pushforward(self.names, Names(f"e{order}_"))
-        self.given = tuple(name for name in region.inputs if name in active)
-        bound = [name for name in region.bound if name in active]
-        body = pushforward.block(region.body)
-        self.region = replace(
-            region,
-            body=body,
-            inputs=(*region.inputs, *(self.names[name] for name in self.given)),
-            arrays=region.arrays
-            | {self.names[a]: n for a, n in region.arrays.items() if a in active},
-            bound=region.bound | {self.names[name]: self.names[name] for name in bound},
-            like=region.like
-            | {
-                self.names[name]: region.like.get(name, name)
-                for name in (*bound, *region.arrays)
-                if name in active
-            },
-        )
-
-
-def tangent(region: Region, active: set[str]) -> Tangent:
-    """Return the tangent of a region of which some names and arrays are active.
-
-    Raises
-    ------
-    NoPartial
-        If the derivative of an operation is not known.
-    """
-    return Tangent(region, active)
-
-
-def is_tangent(name: str) -> bool:
-    """Return True for the name of a tangent."""
-    return name[0] == "t"
-
-
-def depth_of(inputs: Iterable[str]) -> int:
-    """Return how many tangents a region with such inputs has, with one more."""
-    return 1 + max(
-        (int(name[1 : name.index("_")]) for name in inputs if is_tangent(name)), default=0
-    )

@@ -29,11 +29,10 @@ from mooncake_py.compiler.regions.ir import (
     statements,
     walk,
 )
-from mooncake_py.compiler.sites import effort as of_numbers
 from mooncake_py.compiler.sites.items import bytes_copied
 from mooncake_py.overriding import override
 
-__all__ = ["Effort", "PrintedEffort"]
+__all__ = ["ON_ARRAYS", "Effort", "PrintedEffort"]
 
 LEAST = 50  # passes over numbers, fewer than which take less time than the way in and out
 ARRAY = 10  # statements on numbers take as long as one on arrays
@@ -141,7 +140,7 @@ class PrintedEffort(Effort):
     @property
     @override
     def least(self) -> float:
-        return of_numbers.LEAST if self.of_numbers else printed_loop.FEWEST
+        return printed_loop.LEAST if self.of_numbers else printed_loop.FEWEST
 
     @property
     @override

@@ -14,7 +14,7 @@ from types import BuiltinFunctionType, CodeType, FunctionType, MethodType
 from typing import Any
 
 from mooncake_py.compiler.native.building.types import KnownType
-from mooncake_py.compiler.reading.callees import is_own
+from mooncake_py.compiler.sites.callees import is_own
 from mooncake_py.jitted import python_function
 
 __all__ = ["fingerprint", "text_of_type"]

@@ -25,7 +25,7 @@ from typing import Any
 
 from mooncake_py.compiler.native.building.types import HEAP
 from mooncake_py.compiler.printing.text import define
-from mooncake_py.compiler.reading.callees import Callee, Callees, has_rule
+from mooncake_py.compiler.sites.callees import Callee, Callees, has_rule
 from mooncake_py.rules import local, registry
 from mooncake_py.syntax.names import MISSING
 
@@ -63,7 +63,7 @@ class Holding:
             main.stand_for(f)
             self.quick = None
         version = registry.version()
-        if not self.callees.hold((), f):
+        if not self.callees.hold(f):
             return False
         if local.current() is None:
             self.seen[0] = version

@@ -23,7 +23,7 @@ from __future__ import annotations
 import weakref
 from collections.abc import Callable, Collection, Iterable, Sequence
 from operator import itemgetter
-from types import FunctionType, MemberDescriptorType
+from types import FunctionType, MemberDescriptorType, MethodType
 from typing import Any
 
 from numpy import ndarray
@@ -36,6 +36,7 @@ from mooncake_py.compiler.native.building.types import (
     KINDS,
     NUMBERS,
     ArrayType,
+    BoundType,
     DictType,
     KnownType,
     ListType,
@@ -249,6 +250,9 @@ class Text:
                 self.known(v, t)
             case ObjectType():
                 self.attributes(v, t, path)
+            case BoundType(function, owner):
+                self.known(f"{v}.__func__", function)
+                self.parts("", [(owner, (*path, "__self__"))], f"{v}.__self__")
             case SameType(first):
                 self.same.append((v, first))
             case UnservedType():
@@ -380,6 +384,8 @@ def made_of(t: Type) -> type | None:
             return list if is_list else tuple if cls is None else None
         case DictType():
             return dict
+        case BoundType():
+            return MethodType
         case KnownType(type=made) if made in (str, bool, int, type(None), set):
             return made
     return None

@@ -10,15 +10,17 @@ from typing import Any
 import numpy as np
 from numpy import ndarray
 
+from mooncake_py.compiler.native.regions.region import BOOL, FLOAT, FLOAT32, INT, NativeRegion
 from mooncake_py.compiler.sites.items import Items
 from mooncake_py.runtime.active import Active
 from mooncake_py.runtime.quiet import Quiet
 
 __all__ = [
-    "all_finite", "as_complex", "as_real", "in_order", "is_in_rows", "numbers_in", "share_memory",
-    "without",
+    "all_finite", "as_complex", "as_real", "dtype_of", "in_order", "is_in_rows", "numbers_in",
+    "share_memory", "without",
 ]  # fmt: skip
 
+DTYPES = {FLOAT: np.dtype("d"), FLOAT32: np.dtype("f"), INT: np.dtype("l"), BOOL: np.dtype("?")}
 EFFORT = 1000  # to find out whether two arrays have an element in common
 
 
@@ -88,3 +90,9 @@ def finite(y: Any) -> bool:
         return True
     with Quiet():
         return math.isfinite(np.add.reduce(y, axis=None))
+
+
+def dtype_of(region: NativeRegion, name: str) -> np.dtype:
+    """Return the dtype of an array that is an input."""
+    dtype = DTYPES[region.kinds[name]]
+    return np.result_type(dtype, np.complex64) if name in region.complexes else dtype

@@ -15,12 +15,14 @@ from numpy import ndarray
 
 from mooncake_py.compiler.derivatives.activity import active_parts
 from mooncake_py.compiler.derivatives.partials import NoPartial
+from mooncake_py.compiler.native.effort import ON_ARRAYS
 from mooncake_py.compiler.native.entering import BY_RANK, Entered, entry
 from mooncake_py.compiler.native.form import Compiler, Form, form_of, prepared
 from mooncake_py.compiler.native.passed import (
     all_finite,
     as_complex,
     as_real,
+    dtype_of,
     in_order,
     is_in_rows,
     numbers_in,
@@ -30,7 +32,7 @@ from mooncake_py.compiler.native.passed import (
 from mooncake_py.compiler.native.pulling import pull_native, pull_native_loop
 from mooncake_py.compiler.native.regions.mentions import unread
 from mooncake_py.compiler.native.regions.refused import CannotCompile, NoCompiler
-from mooncake_py.compiler.native.regions.region import BOOL, FLOAT, FLOAT32, INT, REAL, NativeRegion
+from mooncake_py.compiler.native.regions.region import REAL, NativeRegion
 from mooncake_py.compiler.native.spares import Stack
 from mooncake_py.compiler.native.sweeps.tangent import tangent
 from mooncake_py.compiler.native.tasks import Tasks, warn_of
@@ -55,7 +57,6 @@ __all__ = ["RegionSite", "TangentSite"]
 
 QUIET = frozenset({"ignore", "warn"})  # what NumPy may do about errors that nobody waits for
 USER = re.compile(r"^u\d+_")  # what names of the user's begin with
-DTYPES = {FLOAT: np.dtype("d"), FLOAT32: np.dtype("f"), INT: np.dtype("l"), BOOL: np.dtype("?")}
 
 
 class RegionSite:
@@ -73,6 +74,8 @@ class RegionSite:
 
     Attributes
     ----------
+    is_of_numbers : bool
+        Whether the order of the axes of arrays in memory does not matter.
     keeps_order : bool
         Whether it must not run on copies of arrays in another order: last digits of sums differ.
     unread : frozenset of str
@@ -123,6 +126,7 @@ class RegionSite:
             if name not in region.lists
         ]
         self.contiguous = region.contiguous
+        self.is_of_numbers = not any(isinstance(s, ON_ARRAYS) for s in statements(region.body))
         self.trials = Trials()
         self.user_names: dict[str, str] = {}
         self.why = ""
@@ -202,7 +206,7 @@ class RegionSite:
                     if name in self.contiguous or has_overlaps(a):
                         return False
                     if self.takes_views:
-                        if not is_in_rows(a):
+                        if not self.is_of_numbers and not is_in_rows(a):
                             return False
                     elif self.keeps_order:
                         return False
@@ -492,9 +496,3 @@ class TangentSite(RegionSite):
         self.user_names = site.user_names
         self.tangents = site.tangents | frozenset(self.names.values())
         self.is_loop = site.is_loop
-
-
-def dtype_of(region: NativeRegion, name: str) -> np.dtype:
-    """Return the dtype of an array that is an input."""
-    dtype = DTYPES[region.kinds[name]]
-    return np.result_type(dtype, np.complex64) if name in region.complexes else dtype

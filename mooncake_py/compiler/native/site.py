@@ -38,8 +38,8 @@ from mooncake_py.compiler.native.refusals import OTHERWISE, Refusal, Refusals
 from mooncake_py.compiler.native.regions.refused import NotYet
 from mooncake_py.compiler.native.reread import Found, Reread
 from mooncake_py.compiler.native.tasks import Tasks, warn_of
-from mooncake_py.compiler.reading.callees import YIELDING, is_own
 from mooncake_py.compiler.sites import pace
+from mooncake_py.compiler.sites.callees import YIELDING, is_own
 from mooncake_py.compiler.sites.elsewhere import Elsewhere, InParts, Other
 from mooncake_py.compiler.sites.items import put_into
 from mooncake_py.compiler.sites.pace import PLAINLY, TIMED, TIMED_PLAINLY, Pace, Paces

@@ -6,11 +6,6 @@ they are, with their identity and their derivative.
 
     q = [a', 2.0, b']       cells = [a, 2.0, b]      q[1] = q[0] * c
                             cells = [a, v, b]        q = [a', v', b']
-
-A list to which a region only appends may hold anything: the region has the new items alone.
-
-    q = [o, "a"]            cells = []               q.append(c)
-                            cells = [c]              q = [o, "a", c']
 """
 
 from __future__ import annotations
@@ -20,7 +15,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy import ndarray
 
-from mooncake_py.compiler.forms.infer import FLOAT, FLOAT64, INT
 from mooncake_py.containers import lists
 from mooncake_py.containers.undo import note
 from mooncake_py.runtime.active import Active, active_number
@@ -32,6 +26,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Items", "Pairs", "bytes_copied", "put_into", "split"]
 
+FLOAT, FLOAT64, INT = "float", "float64", "int"
 ITEM_BYTES = 64  # what an item costs on entry and exit, in bytes of an array that are copied
 
 
@@ -47,10 +42,7 @@ class Items:
     ----------
     source : list or tuple
     kind : str
-        The type of all numbers in it, as `infer` calls it; empty until it is known of a list to
-        which the region only appends, floats of one type and ints.
-    first : int
-        How many items of the source come before the first of these.
+        The type of all numbers in it; empty for a list that the region has made.
     cells : list of float
         What the region reads and writes; ints are read only.
     leaves : list of (int, Active)
@@ -67,13 +59,11 @@ class Items:
         kind: str,
         cells: list[Any],
         leaves: list[tuple[int, Active]],
-        first: int = 0,
     ) -> None:
         self.source = source
         self.kind = kind
         self.cells = cells
         self.leaves = leaves
-        self.first = first
         self.outputs: list[tuple[int, Active]] = []
         self.before = tuple(cells)
         self._cotangents: list[Any] | None = None
@@ -99,11 +89,6 @@ class Items:
         found = cls(items, "", numbers, [])
         found.outputs = [*enumerate(items)] if on else []
         return found
-
-    @classmethod
-    def behind(cls, source: Any) -> Items:
-        """Return the items that a region appends to a list, which it does not read."""
-        return cls(source, "", [], [], len(source))
 
     @property
     def shape(self) -> tuple[int]:
@@ -131,7 +116,7 @@ class Items:
             new = [v if type(v) is int else active_number(v, ctx) for v in new]
             outputs = zip(changed, new, strict=True)
             self.outputs = [(k, y) for k, y in outputs if type(y) is Active]
-        put_into(ctx, self.source, [k + self.first for k in changed], new)
+        put_into(ctx, self.source, changed, new)
 
     # As a node on the way back.
 
@@ -168,8 +153,6 @@ class Pairs:
     ----------
     ctx : ForwardMode
     source : list or tuple
-    first : int, optional
-        How many items are left out, where the region only appends.
 
     Attributes
     ----------
@@ -182,12 +165,10 @@ class Pairs:
 
     given: tuple[ndarray, ...] = ()
 
-    def __init__(self, ctx: ForwardMode, source: Any, first: int = 0) -> None:
+    def __init__(self, ctx: ForwardMode, source: Any) -> None:
         self.source = source
-        self.first = first
-        items = source[first:] if first else source
-        given = [v.primal if type(v) is Active and v.context is ctx else v for v in items]
-        moving = [v.grad if type(v) is Active and v.context is ctx else None for v in items]
+        given = [v.primal if type(v) is Active and v.context is ctx else v for v in source]
+        moving = [v.grad if type(v) is Active and v.context is ctx else None for v in source]
         self.primals = [p * 1.0 if type(p) is float else p for p in given]
         self.tangents = list(map(as_tangent, moving, given))
         self.moves = moving.count(None) < len(moving)
@@ -197,7 +178,7 @@ class Pairs:
         """Put what the region wrote into the list, with tangents if it is `on`."""
         changed = changes(self.before, self.primals)
         new = [ctx.fresh(self.primals[k], self.tangents[k] if on else None) for k in changed]
-        put_into(ctx, self.source, [k + self.first for k in changed], new)
+        put_into(ctx, self.source, changed, new)
 
 
 def bytes_copied(a: Any) -> int:

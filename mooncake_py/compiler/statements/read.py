@@ -19,7 +19,6 @@ from typing import Any
 import numpy as np
 
 from mooncake_py.compiler.derivatives.declared import SMALL, partials_of
-from mooncake_py.compiler.reading.expressions import ARITHMETIC, Unfit
 from mooncake_py.compiler.regions.comparisons import ORDERINGS
 from mooncake_py.compiler.regions.ir import Call, Const, Expr, Name, Op
 from mooncake_py.compiler.regions.ir import walk as parts_within
@@ -40,9 +39,16 @@ from mooncake_py.syntax.names import Names
 from mooncake_py.syntax.nodes import dotted, is_plain, is_plain_index, located, place_of, replaced
 from mooncake_py.syntax.trees import walk
 
-__all__ = ["StatementReader", "plain_index", "read_expression"]
+__all__ = ["ARITHMETIC", "StatementReader", "plain_index", "read_expression"]
 
 EXTREMA = ("max", "min")
+ARITHMETIC: dict[type[ast.AST], str] = {
+    ast.Add: "add", ast.Sub: "sub", ast.Mult: "mul", ast.Div: "truediv", ast.USub: "neg",
+}  # fmt: skip
+
+
+class Unfit(Exception):
+    """Something that cannot be part of such a statement."""
 
 
 class StatementReader:

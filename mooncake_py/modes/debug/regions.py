@@ -426,7 +426,7 @@ class LoopAbove:
     def compare(self, *values: Any) -> None:
         """Compare primals and tangents of what the loop has bound and written."""
         for pair in self.pairs:
-            now = Pairs(self.ctx, pair.source, pair.first)
+            now = Pairs(self.ctx, pair.source)
             pair.primals[:], pair.tangents[:] = now.primals, now.tangents
         primals: list[Any] = []
         tangents: list[Any] = []

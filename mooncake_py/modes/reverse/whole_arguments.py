@@ -15,6 +15,7 @@ from numpy import ndarray
 from mooncake_py.compiler.native.building.types import (
     DEEP,
     ArrayType,
+    BoundType,
     DictType,
     ListType,
     ObjectType,
@@ -83,7 +84,7 @@ def is_structure(type_: Type) -> bool:
     """Return True for an argument whose gradient is made by a `Structure`."""
     if isinstance(type_, TupleType) and type_.cls is None:
         return any(map(is_structure, type_.items))
-    return isinstance(type_, TupleType | DictType | ObjectType)
+    return isinstance(type_, TupleType | DictType | ObjectType | BoundType)
 
 
 def structured(reading: Reread, position: int) -> tuple[Output, Structure] | None:
@@ -99,6 +100,8 @@ def structured(reading: Reread, position: int) -> tuple[Output, Structure] | Non
     own = [(name, path) for name, path in own if region.kinds[name] in REAL]
     if not own or any(path[-1] in ("real", "imag") for _, path in own):
         return None
+    if any("__self__" in path for _, path in own):  # of an object that a method is bound to
+        return None
     items = [Output("array" if name in region.arrays else "number", name=name) for name, _ in own]
     places = {path[1:]: k for k, (_, path) in enumerate(own)}
     return Output("tuple", items=tuple(items)), Structure(places)
@@ -112,6 +115,8 @@ def elsewhere(type_: Type) -> Iterator[Path]:
     elif isinstance(type_, ObjectType):
         for _, part in type_.attributes:
             yield from elsewhere(part)
+    elif isinstance(type_, BoundType):
+        yield from elsewhere(type_.owner)
     elif isinstance(type_, SameType):
         yield type_.path
 

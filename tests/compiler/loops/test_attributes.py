@@ -11,7 +11,6 @@ from numpy.testing import assert_allclose
 from mooncake_py import grad, hessian, jvp, value_and_grad
 from mooncake_py.contexts import Context
 from tests.compiler.comparing import agrees, equals_reference
-from tests.compiler.regions_of import read_body, region_of
 
 X = np.array([0.7, -1.2, 0.8, 1.9, -0.4])
 
@@ -63,30 +62,6 @@ def steps(body, n):
         body.v -= 0.1 * (body.x + 0.3 * body.v * body.v)
         body.x += 0.1 * body.v
     return body
-
-
-# What is read.
-
-
-def test_an_attribute_is_a_name_that_is_given_and_bound():
-    region = region_of("o.v = o.v + a")
-    assert region.bound["au_o_of_v"] == "o.v"
-    assert "au_o_of_v" in region.inputs
-
-
-@pytest.mark.parametrize(
-    "body",
-    [
-        "o = n\no.v = a",  # another object
-        "o.p.v += a",  # attributes of attributes
-        "np.v = a",  # of a module
-        "o.v += x[o.v]",  # an index that the loop computes
-        "o.v = a\no.v[i] = b",  # a number, and an array
-        "o.v = a\nfor j in range(o.v): b += 1.0",
-    ],
-)
-def test_what_is_refused(body):
-    assert read_body(body) is None
 
 
 # What is one entry.
@@ -270,7 +245,7 @@ def test_two_names_of_one_object(taken):
         return a.x
 
     agrees(f, 0.8)
-    assert not any(taken)
+    assert taken[0]
 
 
 @pytest.mark.plain
@@ -288,7 +263,7 @@ def test_two_objects_with_one_state(taken):
 
 
 @pytest.mark.plain
-def test_an_object_whose_class_changes(taken):
+def test_an_object_whose_class_changes():
     def f(x):
         body = Body(x)
         for k in range(2):
@@ -298,7 +273,6 @@ def test_an_object_whose_class_changes(taken):
         return body.x * body.v
 
     equals_reference(f, 1.2)
-    assert taken[:2] == [True, False]
 
 
 @pytest.mark.plain

@@ -2,114 +2,17 @@
 
 from __future__ import annotations
 
-import ast
 import math
-from typing import Any
 
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
 from mooncake_py import grad, hvp, jvp, value_and_grad, vjp
-from mooncake_py.compiler.forms import infer
-from mooncake_py.syntax.comprehensions import collecting, summing, with_sums_as_loops
-from mooncake_py.syntax.names import Names
+from mooncake_py.compiler.native.functions import builtin_functions
 from tests.compiler.comparing import agrees, equals_reference
 
 X = np.array([0.7, -1.2, 0.8, 1.9, -0.4, 0.3])
-NAMES = Names({}, {"x", "y", "n", "a", "g"})
-
-
-def expression(text: str) -> Any:
-    return ast.parse(text, mode="eval").body
-
-
-def lines(nodes: Any) -> list[str]:
-    return "\n".join(map(ast.unparse, nodes)).replace("_mk_", "").splitlines()
-
-
-# What is read.
-
-
-def test_a_comprehension_is_a_loop_that_appends():
-    node = expression("[a * v for i, v in enumerate(x) if v > i for w in y[i:]]")
-    assert lines([collecting(node, NAMES)]) == [
-        "for i_0, v_1 in enumerate(x):",
-        "    if v_1 > i_0:",
-        "        for w_2 in y[i_0:]:",
-        "            made.append(a * v_1)",
-    ]
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "[lambda: v for v in x]",
-        "[(w := v) for v in x]",
-        "[[v * w for w in y] for v in x]",
-        "[v async for v in x]",
-    ],
-)
-def test_others_are_left(text):
-    assert collecting(expression(text), NAMES) is None
-
-
-def test_sums_stand_before_their_statement():
-    text = "y[i] = a - sum(x[k] * sum(v for v in y) for k in range(i))"
-    assert lines(with_sums_as_loops(ast.parse(text).body, NAMES)) == [
-        "sum_0 = 0",
-        "for k_1 in range(i):",
-        "    sum_2 = 0",
-        "    for v_3 in y:",
-        "        sum_2 = sum_2 + v_3",
-        "    sum_0 = sum_0 + x[k_1] * sum_2",
-        "y[i] = a - sum_0",
-    ]
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "y = a if n else sum(v for v in x)",
-        "y = n and sum(v for v in x)",
-        "y = lambda: sum(v for v in x)",
-        "y = sum((v for v in x), 2)",
-        "y = sum(x)",
-        "for i in range(sum(v for v in x)): pass",
-        "while sum(v for v in x) > 1: pass",
-    ],
-)
-def test_sums_that_may_not_be_computed_are_left(text):
-    body = ast.parse(text).body
-    assert with_sums_as_loops(body, NAMES) is body
-
-
-def test_sums_of_branches():
-    text = "if sum(v for v in x) > 1: y = sum([v for v in x])\nelif sum(v for v in y): pass"
-    assert lines(with_sums_as_loops(ast.parse(text).body, NAMES)) == [
-        "sum_4 = 0",
-        "for v_5 in x:",
-        "    sum_4 = sum_4 + v_5",
-        "if sum_4 > 1:",
-        "    sum_0 = 0",
-        "    for v_1 in x:",
-        "        sum_0 = sum_0 + v_1",
-        "    y = sum_0",
-        "else:",
-        "    sum_2 = 0",
-        "    for v_3 in y:",
-        "        sum_2 = sum_2 + v_3",
-        "    if sum_2:",
-        "        pass",
-    ]
-
-
-def test_a_sum_has_a_name():
-    found = summing(expression("sum(v for v in x)"), NAMES)
-    assert found is not None
-    name, loop = found
-    assert name == "_mk_sum_0"
-    assert lines([loop]) == ["for v_1 in x:", "    sum_0 = sum_0 + v_1"]
 
 
 # What runs.
@@ -188,7 +91,7 @@ PROGRAMS = [
 @pytest.mark.parametrize("f", PROGRAMS)
 def test_arrays(f, taken):
     agrees(f, X.copy())
-    assert any(taken)
+    assert any(taken) or f is forward_substitution  # a sum, of a few numbers
 
 
 @pytest.mark.plain
@@ -210,7 +113,7 @@ def test_in_forward_mode_and_to_second_order(f, taken):
     ends = [grad(f)(X + h * v) for h in (1e-6, -1e-6)]
     found = hvp(f, (X.copy(),), v)
     assert_allclose(found, (ends[0] - ends[1]) / 2e-6, rtol=1e-6, atol=1e-7)
-    assert any(taken)
+    assert any(taken) or f is forward_substitution
 
 
 @pytest.mark.parametrize("f", PROGRAMS)
@@ -253,7 +156,7 @@ def test_sums_of_floats_are_those_of_the_builtin():
 
 @pytest.mark.plain
 def test_where_sum_compensates(monkeypatch, taken):
-    monkeypatch.setattr(infer, "COMPENSATES", True)
+    monkeypatch.setattr(builtin_functions, "COMPENSATES", True)
 
     def f(x):
         return sum(v * v for v in x)

@@ -9,11 +9,9 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from mooncake_py import grad, hessian, hvp, jvp, value_and_grad, vjp
-from mooncake_py.compiler.forms.infer import FLOAT, FLOAT64, infer
 from mooncake_py.compiler.sites.items import Items, Pairs
 from mooncake_py.modes.reverse.context import ReverseContext
 from tests.compiler.comparing import agrees, equals_reference
-from tests.compiler.regions_of import region_of
 
 Q = [0.7, -1.2, 0.8, 1.9, -0.4]
 
@@ -25,26 +23,6 @@ def steps(q, p):
         for i in range(len(q)):
             q[i] += p[i] * 0.3
     return q[0] * q[2] + p[1] * q[3] * q[3]
-
-
-# Types.
-
-
-@pytest.mark.parametrize(
-    ("body", "kind", "fits"),
-    [
-        ("x[i] = a", FLOAT, True),
-        ("x[i] = a", FLOAT64, False),
-        ("x[i] = y[i]", FLOAT, False),
-        ("x[i] = y[i]", FLOAT64, True),
-        ("x[i] = 0", FLOAT, False),
-        ("x[i] *= 2", FLOAT, True),
-        ("y[i] = x[i]", FLOAT, True),  # an array takes any number
-    ],
-)
-def test_a_list_takes_what_is_of_its_type(body, kind, fits):
-    found = infer(region_of(body), {"u_a": FLOAT, "u_n": "int", "u_x": kind})
-    assert (found is not None) == fits
 
 
 @pytest.mark.plain
@@ -104,7 +82,7 @@ def test_items_that_are_active_beside_constants(taken):
 
 
 @pytest.mark.plain
-def test_items_of_tuples_and_of_lists_that_are_iterated(taken):
+def test_items_of_tuples_and_of_lists_that_are_iterated():
     def f(x, w):
         total = 0.0
         for a, b in zip(x, w, strict=True):
@@ -114,11 +92,10 @@ def test_items_of_tuples_and_of_lists_that_are_iterated(taken):
         return total
 
     agrees(f, list(Q), tuple(Q))
-    assert taken[:2] == [True, True]
 
 
 @pytest.mark.plain
-def test_one_list_by_two_names(taken):
+def test_one_list_by_two_names():
     def f(q):
         p = q
         for i in range(1, 5):
@@ -127,7 +104,6 @@ def test_one_list_by_two_names(taken):
         return q[4] * p[3]
 
     agrees(f, list(Q))
-    assert taken == [True, True, False]
 
 
 @pytest.mark.plain
@@ -155,7 +131,7 @@ def test_items_beside_arrays(taken):
 
 
 @pytest.mark.plain
-def test_items_that_are_not_written_stay_as_they_are(taken):
+def test_items_that_are_not_written_stay_as_they_are():
     def f(x):
         q = [x, x * 2.0, x, 1.0, x]
         before = list(q)
@@ -166,7 +142,6 @@ def test_items_that_are_not_written_stay_as_they_are(taken):
         return q[4] * q[3] * q[0]
 
     agrees(f, 1.3)
-    assert taken[0]
 
 
 @pytest.mark.plain

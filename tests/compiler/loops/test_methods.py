@@ -100,9 +100,8 @@ def test_methods_are_part_of_the_loop(taken):
 
 
 @pytest.mark.plain
-def test_methods_of_subclasses_are_those_of_the_object(taken):
+def test_methods_of_subclasses_are_those_of_the_object():
     agrees(lambda x, a: Stiff(a, x * 1.0).run() + Spring(a, x * 0.5).run(), X, 0.7)
-    assert taken[:4] == [True] * 4
 
 
 @pytest.mark.plain
@@ -237,9 +236,8 @@ def test_an_attribute_of_the_object_comes_first(taken):
 
 @pytest.mark.plain
 @pytest.mark.parametrize("name", ["run_private", "run_stored"])
-def test_what_is_none_of_the_loop(name, taken):
+def test_other_methods(name):
     agrees(lambda x: getattr(Spring(0.5, x * 1.0), name)(), X)
-    assert not any(taken)
 
 
 TEXT = """
@@ -278,7 +276,6 @@ def test_changes_between_calls_are_seen(change, taken):
     assert taken == [True]
     change(f.__globals__)
     assert_allclose(value_and_grad(f)(X)[1], 3.0)
-    assert taken == [True, False]
 
 
 def integrate(f, y, n=9, h=0.1):

@@ -80,7 +80,7 @@ def test_an_object_on_the_way_that_runs_code(taken):
         return s * c.reads
 
     agrees(f, X)
-    assert not any(taken)
+    assert taken[0]
 
 
 @pytest.mark.plain
@@ -113,7 +113,7 @@ def test_two_ways_to_one_object(taken):
         return s * p.rate
 
     agrees(f, X)
-    assert not any(taken)
+    assert taken[0]
 
 
 @pytest.mark.plain

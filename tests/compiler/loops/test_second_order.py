@@ -27,7 +27,7 @@ CALLS = [
 @pytest.mark.sampled(3)
 @pytest.mark.plain
 @pytest.mark.parametrize("call", CALLS)
-def test_functions_of_two_numbers(call, taken):
+def test_functions_of_two_numbers(call):
     f = function_of(
         "import math\nimport numpy as np\n"
         f"def f(x, a):\n    s = 0.5\n    for i in range(5):\n        s += 0.3 * {call}\n"
@@ -35,13 +35,11 @@ def test_functions_of_two_numbers(call, taken):
         f"<second order {call}>",
     )
     agrees(f, X, 0.6)
-    del taken[:]
     g = grad(f)
     assert_allclose(jvp(f, (X, 0.6), (V, None))[1], g(X, 0.6) @ V, rtol=1e-12)
     h = 1e-6
     expected = (g(X + h * V, 0.6) - g(X - h * V, 0.6)) / (2 * h)
     assert_allclose(hvp(f, (X, 0.6), V), expected, rtol=1e-5, atol=1e-7)
-    assert all(taken)
 
 
 @pytest.mark.parametrize("f", [math.hypot, math.atan2, np.hypot, np.arctan2])

@@ -36,7 +36,7 @@ def test_what_is_not_finite_takes_the_general_way(bad, taken):
 
 
 @pytest.mark.plain
-def test_copies_of_what_is_not_finite_are_one_entry(taken):
+def test_copies_of_what_is_not_finite():
     def f(x):
         y = np.zeros(5)
         for i in range(5):
@@ -44,7 +44,6 @@ def test_copies_of_what_is_not_finite_are_one_entry(taken):
         return y[0] * 3.0
 
     assert_array_equal(grad(f)(np.array([1.0, np.nan, np.inf, 2.0, 3.0])), [0, 0, 0, 0, 3.0])
-    assert taken == [True]
 
 
 @pytest.mark.without_modes(

@@ -5,13 +5,14 @@ from __future__ import annotations
 import inspect
 import math
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
 
 from mooncake_py import checkpoint, grad
-from mooncake_py.compiler.sites import site
+from mooncake_py.compiler.native import region_site as site
 from mooncake_py.errors import DifferentResultError
 
 pytestmark = pytest.mark.plain
@@ -147,15 +148,19 @@ def test_the_program_that_was_called_wrong() -> None:
 def test_a_wrong_cotangent_is_found(
     f: Any, define: Callable[[str], Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    specialise = site.specialise
+    form_of = site.form_of
 
-    def specialise_wrongly(*args: Any) -> Any:
-        form = specialise(*args)
-        assert form is not None
+    def wrong_form(*args: Any) -> Any:
+        form = form_of(*args)
         reverse = form.reverse
-        return form._replace(reverse=lambda *args: tuple(g * (1 + 1e-9) for g in reverse(*args)))
+        assert reverse is not None
 
-    monkeypatch.setattr(site, "specialise", specialise_wrongly)
+        def wrong(*args: Any, **given: Any) -> Any:
+            return tuple(g * (1 + 1e-9) for g in reverse(*args, **given))
+
+        return replace(form, reverse=wrong)
+
+    monkeypatch.setattr(site, "form_of", wrong_form)
     text = inspect.getsource(f).replace("np.ndarray", "Any").replace(f.__name__, "f")
     wrong = define(f"import math\nfrom typing import Any\nimport numpy as np\n{text}")
     with pytest.raises(DifferentResultError, match="another cotangent"):

@@ -6,6 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from mooncake_py.compiler.native.building.types import (
+    BoundType,
     DictType,
     ObjectType,
     Path,
@@ -28,6 +29,8 @@ def looked_at(type_: Type, looked: Looked, path: Path) -> Type:
     if isinstance(type_, DictType):
         items = zip(type_.keys, type_.items, strict=True)
         return type_._replace(items=tuple([looked_at(t, looked, (*path, k)) for k, t in items]))
+    if isinstance(type_, BoundType):
+        return type_._replace(owner=looked_at(type_.owner, looked, (*path, "__self__")))
     if not isinstance(type_, ObjectType):
         return type_
     names = looked.get(path, ())

@@ -12,6 +12,7 @@ from types import (
     EllipsisType,
     FunctionType,
     MemberDescriptorType,
+    MethodType,
     ModuleType,
     NoneType,
     SimpleNamespace,
@@ -39,10 +40,10 @@ from mooncake_py.tangents.fields import instance_dict, slots
 
 __all__ = [
     "COMPLEX_TYPES", "DEEP", "FLOATS", "GROWING", "HEAP", "KEYS", "KINDS", "MOST_ITEMS", "NUMBERS",
-    "ArrayType", "DictType", "KnownType", "ListType", "Met", "NumberType", "ObjectType", "Path",
-    "SameType", "TupleType", "Type", "UnservedType", "fields_of", "is_list_of",
-    "is_list_of_floats", "is_one", "is_plain_object", "itemized", "list_type", "met_in", "type_of",
-    "unserved",
+    "ArrayType", "BoundType", "DictType", "KnownType", "ListType", "Met", "NumberType",
+    "ObjectType", "Path", "SameType", "TupleType", "Type", "UnservedType", "fields_of",
+    "is_list_of", "is_list_of_floats", "is_one", "is_plain_object", "itemized", "list_type",
+    "met_in", "type_of", "unserved",
 ]  # fmt: skip
 
 KINDS = {
@@ -169,11 +170,24 @@ class ObjectType(NamedTuple):
     absent: tuple[str, ...] = ()
 
 
+class BoundType(NamedTuple):
+    """A method that is passed with its object.
+
+    Attributes
+    ----------
+    function : KnownType
+    owner : ObjectType or SameType
+    """
+
+    function: KnownType
+    owner: ObjectType | SameType
+
+
 Type = (
-    NumberType | ArrayType | ListType | TupleType | DictType | KnownType | ObjectType | SameType
-    | UnservedType
+    NumberType | ArrayType | ListType | TupleType | DictType | KnownType | ObjectType | BoundType
+    | SameType | UnservedType
 )  # fmt: skip
-EMPTY = KnownType | ObjectType | SameType | UnservedType  # of numbers and arrays
+EMPTY = KnownType | ObjectType | BoundType | SameType | UnservedType  # of numbers and arrays
 Path = tuple[Any, ...]
 """Where something is: the position of an argument, then positions, keys and attributes."""
 Met = dict[int, Path]
@@ -237,6 +251,10 @@ def structure_type(value: Any, met: Met, path: Path) -> Type | None:
     t = type(value)
     if issubclass(t, tuple):
         return tuple_type(value, met, path)
+    if t is MethodType and type(value.__func__) is FunctionType:
+        owner = type_of(value.__self__, met, (*path, "__self__"))
+        is_object = isinstance(owner, ObjectType | SameType)
+        return BoundType(KnownType.of(value.__func__), owner) if is_object else None
     if id(value) in met:
         first = met[id(value)]
         return SameType(first) if first else None

@@ -27,8 +27,8 @@ from mooncake_py.compiler.native.machine.by_numba import is_ours, require_steady
 from mooncake_py.compiler.native.reading.outputs import Output
 from mooncake_py.compiler.native.reading.reader import FunctionReader, Reading
 from mooncake_py.compiler.native.regions.region import BOOL, FLOAT, FLOAT32, INT
-from mooncake_py.compiler.reading.callees import Callee, has_rule
 from mooncake_py.compiler.regions.ir import Assign, Const, Count, Expr, Name
+from mooncake_py.compiler.sites.callees import Callee, has_rule
 from mooncake_py.jitted import is_its_python, is_jitted, python_function
 from mooncake_py.overriding import override
 

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Mapping
 
 from mooncake_py.compiler.derivatives.activity import part_of
-from mooncake_py.compiler.derivatives.adjoint import cotangent
+from mooncake_py.compiler.derivatives.cotangents import cotangent
 from mooncake_py.compiler.native.regions.linear import Linear, linear, minus
 from mooncake_py.compiler.native.regions.mentions import bound_by, names_in
 from mooncake_py.compiler.regions.ir import (

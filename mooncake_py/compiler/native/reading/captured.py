@@ -12,7 +12,7 @@ from mooncake_py.compiler.native.building.types import (
     Type,
 )
 from mooncake_py.compiler.native.reading.parameters import defaults_of
-from mooncake_py.compiler.reading.callees import Callee
+from mooncake_py.compiler.sites.callees import Callee
 from mooncake_py.runtime.attribute_lookup import in_class
 from mooncake_py.syntax.names import MISSING, global_value
 

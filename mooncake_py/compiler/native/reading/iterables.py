@@ -38,7 +38,7 @@ from mooncake_py.compiler.native.reading.bodies import is_read_freely
 from mooncake_py.compiler.native.reading.constants import UNKNOWN, python_of, value_of
 from mooncake_py.compiler.native.reading.loop_rule import LoopRule
 from mooncake_py.compiler.native.reading.merging import bases_in
-from mooncake_py.compiler.native.regions.linear import ONE, ZERO, minus, plus, times
+from mooncake_py.compiler.native.regions.linear import ONE, ZERO, minus, plus, times, turned
 from mooncake_py.compiler.native.regions.region import INT
 from mooncake_py.compiler.regions.ir import Const, Expr
 from mooncake_py.jitted import is_prange
@@ -257,10 +257,7 @@ class IterableReader(LoopRule):
             return Items(inner.values[::-1])
         if not isinstance(inner, Range):
             return Reversed(inner)
-        if abs(inner.step) != 1:
-            raise Unfit("a reversed range with a step", place_of(call))
-        shift = Const(inner.step)
-        return Range(minus(inner.high, shift), minus(inner.low, shift), -inner.step)
+        return Range(*turned(inner.low, inner.high, inner.step), -inner.step)
 
     def combined(self, call: ast.Call) -> Iterable:
         """Read a function of `itertools` that makes tuples of known items."""

@@ -12,12 +12,13 @@ from typing import Any, NamedTuple
 from mooncake_py.syntax.nodes import place_of
 from mooncake_py.syntax.trees import children, walk
 
-__all__ = ["OWN_SCOPE", "FunctionLoops", "Loop", "has_loops"]
+__all__ = ["OWN_SCOPE", "FunctionLoops", "Loop", "has_loops", "names_outside"]
 
 LOOPS = ast.For | ast.While
 LATER = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda | ast.ClassDef | ast.GeneratorExp
 OWN_SCOPE = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef, ast.GeneratorExp,
              ast.ListComp, ast.SetComp, ast.DictComp)  # fmt: skip
+COMPREHENSIONS = ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp
 BACKWARD = frozenset(op for name, op in opmap.items() if "BACKWARD" in name or name == "FOR_ITER")
 Bound = frozenset[str]
 
@@ -27,7 +28,8 @@ class Loop(NamedTuple):
 
     Attributes
     ----------
-    node : For or While
+    node : For, While or Assign
+        The latter binds what is made by a comprehension.
     local : frozenset of str
         The variables of the function, captured ones too.
     given : tuple of str
@@ -41,7 +43,7 @@ class Loop(NamedTuple):
         class), and functions that it makes: then it is not compiled.
     """
 
-    node: LOOPS
+    node: Any
     local: frozenset[str]
     given: tuple[str, ...]
     bound: frozenset[str]
@@ -164,8 +166,7 @@ class Exposure:
 
     def read(self, node: ast.AST, bound: Bound) -> None:
         """Note the names that are read, or changed, and not bound."""
-        names = {part.id for part in walk(node) if isinstance(part, ast.Name)}
-        self.found |= names - bound - set(names_of_comprehensions(node))
+        self.found |= set(names_outside(node)) - bound
 
 
 def bound_by_each_pass(node: LOOPS) -> Bound:
@@ -188,11 +189,22 @@ def names_read(node: Any) -> Iterator[str]:
             yield part.target.id
 
 
-def names_of_comprehensions(node: Any) -> Iterator[str]:
-    """Yield the names that comprehensions bind, which are their own."""
-    for part in walk(node):
-        if isinstance(part, ast.comprehension):
-            yield from names_bound(part.target)
+def names_outside(node: Any, own: Bound = frozenset()) -> Iterator[str]:
+    """Yield the names in a node, except those that comprehensions in it bind for themselves."""
+    if isinstance(node, ast.Name):
+        if node.id not in own:
+            yield node.id
+    elif isinstance(node, COMPREHENSIONS):
+        first = node.generators[0].iter
+        yield from names_outside(first, own)
+        within = own.union(*(names_bound(g.target) for g in node.generators))
+        for part in children(node):
+            parts = [part] if part is not node.generators[0] else [part.target, *part.ifs]
+            for inner in parts:
+                yield from names_outside(inner, within)
+    else:
+        for part in children(node):
+            yield from names_outside(part, own)
 
 
 def definitions(node: Any) -> Iterator[str]:

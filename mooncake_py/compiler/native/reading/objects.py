@@ -19,6 +19,7 @@ from mooncake_py.compiler.native.building.findings import Again
 from mooncake_py.compiler.native.building.looked import CONTAINERS
 from mooncake_py.compiler.native.building.types import (
     HEAP,
+    BoundType,
     ObjectType,
     Path,
     Type,
@@ -28,6 +29,7 @@ from mooncake_py.compiler.native.building.values import (
     Known,
     Number,
     Object,
+    Partial,
     Unfit,
     Value,
 )
@@ -167,6 +169,11 @@ class ObjectReader(ClassReader):
                 raise Unfit(f"the attribute {name}, {type_.why}", self.b.place)
             return self.first(o, name)
         return self.of_instance(o, o.cls, name, self.of_class_alone(o, name))
+
+    def passed_method(self, name: str, type_: BoundType, path: Path) -> Value:
+        """Return a method that is passed with its object."""
+        o = self.argument(f"{name}.self", type_.owner, True, (*path, "__self__"))
+        return Partial(Known(type_.function.value), (o,))
 
     def first(self, o: Object, name: str) -> Value:
         """Return the value on entry of an attribute of an argument."""

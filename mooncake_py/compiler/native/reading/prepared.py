@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections import Counter
 from collections.abc import Callable
-from types import CodeType
+from types import CodeType, FunctionType
 from typing import NamedTuple
 
 from mooncake_py.compiler.native.reading.blocks import simplified
@@ -13,8 +13,10 @@ from mooncake_py.compiler.native.reading.loop_names import OWN_SCOPE
 from mooncake_py.compiler.native.reading.lowering import ended, lowered
 from mooncake_py.compiler.native.reading.yields import opened, yields_in
 from mooncake_py.remembered import Table
+from mooncake_py.syntax.private_names import spelled_out
+from mooncake_py.syntax.source import locate
 
-__all__ = ["Body", "bound_in", "prepared"]
+__all__ = ["Body", "bound_in", "prepared", "source_of"]
 
 
 class Body(NamedTuple):
@@ -109,3 +111,9 @@ def names_shared(body: list[ast.stmt]) -> list[str]:
         if isinstance(node, ast.Nonlocal)
         for name in node.names
     ]
+
+
+def source_of(f: FunctionType) -> ast.AST:
+    """Return a function in its source."""
+    source = locate(f.__code__, f.__globals__)
+    return spelled_out(source.node, source.class_name)

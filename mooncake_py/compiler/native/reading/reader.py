@@ -15,6 +15,7 @@ from mooncake_py.compiler.native.building.looked import looked_at
 from mooncake_py.compiler.native.building.types import (
     COMPLEX_TYPES,
     ArrayType,
+    BoundType,
     DictType,
     KnownType,
     ListType,
@@ -55,19 +56,18 @@ from mooncake_py.compiler.native.reading.made import Made
 from mooncake_py.compiler.native.reading.outputs import Output, as_python, leaves_of, names_in
 from mooncake_py.compiler.native.reading.parameters import defaults_of, parameters_of
 from mooncake_py.compiler.native.reading.pinned import with_pinned
-from mooncake_py.compiler.native.reading.prepared import prepared
+from mooncake_py.compiler.native.reading.prepared import prepared, source_of
 from mooncake_py.compiler.native.reading.results import ResultReader
 from mooncake_py.compiler.native.reading.scope import Scope, is_input, known
 from mooncake_py.compiler.native.reading.stops import require_hope
 from mooncake_py.compiler.native.reading.store import Store
 from mooncake_py.compiler.native.regions.linear import LARGE
 from mooncake_py.compiler.native.regions.region import FLOAT, INT, NativeRegion
-from mooncake_py.compiler.reading.callees import YIELDING, Callee, Callees, is_own
 from mooncake_py.compiler.regions.ir import Length, Name
+from mooncake_py.compiler.sites.callees import YIELDING, Callee, Callees, is_own
 from mooncake_py.errors import MooncakeError
 from mooncake_py.jitted import python_function
 from mooncake_py.overriding import override
-from mooncake_py.syntax.source import locate
 
 __all__ = ["Reading", "read_function", "reread"]
 
@@ -235,14 +235,13 @@ class FunctionReader(ResultReader):
             for k, (path, step, value) in enumerate(self.assigned_slots())
         ]
         outputs = [output, *(o for *_, o in set_after), *(o for o, _ in grown)]
-        results = dict.fromkeys(n for o in outputs for n in names_in(o))
         lists = {o.name for top in outputs for o in leaves_of(top) if o.kind == "floats"}
         region = NativeRegion(
             (*self.b.first, *self.b.block),
             (*self.order, *self.made.names),
             self.b.kinds,
             self.b.arrays,
-            tuple(results),
+            tuple(dict.fromkeys(n for o in outputs for n in names_in(o))),
             frozenset(self.b.complexes),
             frozenset(self.b.lists | lists),
             frozenset(self.private),
@@ -266,7 +265,7 @@ class FunctionReader(ResultReader):
         if not self.is_readable(named):
             raise Unfit(f"a call of {f.__qualname__}", self.b.place)
         try:
-            body = prepared(f.__code__, lambda: locate(f.__code__, f.__globals__).node)
+            body = prepared(f.__code__, lambda: source_of(f))
         except MooncakeError as error:
             raise Unfit(f"no source of {f.__qualname__}", self.b.place) from error
         if body is None:
@@ -305,6 +304,8 @@ class FunctionReader(ResultReader):
                 return Unread(why)
             case SameType(path=first):
                 return self.at(first)
+            case BoundType():
+                return self.passed_method(name, type_, path)
             case TupleType(items=items, is_list=is_list, cls=cls):
                 own = name if is_list and path[0] < self.passed_first else ""
                 values = [

@@ -24,8 +24,8 @@ from mooncake_py.compiler.native.reading.loop_names import OWN_SCOPE
 from mooncake_py.compiler.native.reading.parameters import parameters_of
 from mooncake_py.compiler.native.reading.prepared import Body
 from mooncake_py.compiler.native.reading.store import Frame, Slot, Store
-from mooncake_py.compiler.reading.callees import Callee, held
 from mooncake_py.compiler.regions.ir import Const, Expr
+from mooncake_py.compiler.sites.callees import Callee, held
 from mooncake_py.runtime.active import Active
 from mooncake_py.runtime.attribute_lookup import in_class
 from mooncake_py.syntax.names import MISSING, global_value

@@ -11,7 +11,8 @@ from typing import NamedTuple
 
 from mooncake_py.compiler.regions.ir import Const, Expr, Length, Name, Op
 
-__all__ = ["LARGE", "Linear", "Ranges", "flat", "linear", "minus", "plus", "size_of", "times"]
+__all__ = ["LARGE", "Linear", "Ranges", "flat", "linear", "minus", "plus", "size_of", "times",
+           "turned"]  # fmt: skip
 
 ZERO, ONE = Const(0), Const(1)
 LARGE = 1 << 31  # ints and lengths that are passed are below
@@ -177,3 +178,13 @@ class Ranges:
             case Op(op="floordiv" | "mod" | "abs"):
                 return self.size(part)
         return math.inf
+
+
+def turned(low: Expr, high: Expr, step: int) -> tuple[Expr, Expr]:
+    """Return where a range begins and ends if it goes the other way."""
+    shift = Const(step)
+    if abs(step) == 1:
+        return minus(high, shift), minus(low, shift)
+    length = minus(high, low) if step > 0 else minus(low, high)
+    passed = Op("floordiv", (minus(length, ONE), Const(abs(step))))
+    return plus(low, times(passed, shift)), minus(low, shift)

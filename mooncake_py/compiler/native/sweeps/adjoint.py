@@ -24,7 +24,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from mooncake_py.compiler.derivatives.activity import part_of, target_of
-from mooncake_py.compiler.derivatives.adjoint import cotangent
+from mooncake_py.compiler.derivatives.cotangents import cotangent
 from mooncake_py.compiler.derivatives.partials import NoPartial
 from mooncake_py.compiler.derivatives.sweeps import Pair, Sweeper
 from mooncake_py.compiler.native.regions.kinds import kind_of

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from mooncake_py.compiler.derivatives.adjoint import cotangent
+from mooncake_py.compiler.derivatives.cotangents import cotangent
 from mooncake_py.compiler.derivatives.partials import NoPartial
 from mooncake_py.compiler.native.regions.helpers import times
 from mooncake_py.compiler.native.regions.region import FLOAT

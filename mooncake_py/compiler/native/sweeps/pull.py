@@ -18,8 +18,13 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import NamedTuple
 
 from mooncake_py.compiler.derivatives.activity import part_of, target_of
-from mooncake_py.compiler.derivatives.adjoint import cotangent
-from mooncake_py.compiler.derivatives.cotangents import Contribution, atom, cotangents, is_among
+from mooncake_py.compiler.derivatives.cotangents import (
+    Contribution,
+    atom,
+    cotangent,
+    cotangents,
+    is_among,
+)
 from mooncake_py.compiler.derivatives.partials import partials
 from mooncake_py.compiler.native.regions.helpers import over, times
 from mooncake_py.compiler.native.regions.mentions import values_in

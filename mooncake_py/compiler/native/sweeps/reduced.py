@@ -16,7 +16,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import reduce
 
 from mooncake_py.compiler.derivatives.activity import part_of
-from mooncake_py.compiler.derivatives.adjoint import cotangent
+from mooncake_py.compiler.derivatives.cotangents import cotangent
 from mooncake_py.compiler.derivatives.partials import NoPartial
 from mooncake_py.compiler.native.regions.linear import minus, times
 from mooncake_py.compiler.native.regions.mentions import values_in

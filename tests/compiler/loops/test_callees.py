@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import ast
-
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
 from mooncake_py import elementwise, grad, hvp, jvp, value_and_grad
-from mooncake_py.compiler.printing.show import shown
-from mooncake_py.compiler.reading import callees
-from mooncake_py.compiler.reading.callees import Callee, Callees
+from mooncake_py.compiler.sites import callees
+from mooncake_py.compiler.sites.callees import Callee
 from tests.compiler.comparing import agrees
-from tests.compiler.regions_of import reading_of
 from tests.programs.comparing import function_of
 
 X = np.array([0.7, -1.2, 0.8, 1.9, -0.4])
@@ -34,25 +30,6 @@ def ramp(u, v):
     if u < 0.0:
         return 0.0
     return v * u
-
-
-def test_the_body_stands_in_the_region():
-    reading = reading_of(
-        "def f(x, a, n):\n    for i in range(n):\n        x[i] = 1.0 + ramp(x[i], a)\n", ramp=ramp
-    )
-    assert reading is not None
-    (callee,) = reading.callees.direct
-    assert callee.code() is ramp.__code__
-    assert [node.id for node in reading.calls if isinstance(node, ast.Name)] == ["ramp"]
-    assert shown(reading.region).splitlines()[1:-1] == [
-        "    for u_i in steps:",
-        "        i0_u = u_x[u_i]",
-        "        if i0_u < 0.0:",
-        "            i0r0 = 0.0",
-        "        else:",
-        "            i0r0 = u_a * i0_u",
-        "        u_x[u_i] = 1.0 + i0r0",
-    ]
 
 
 @pytest.mark.sampled(3)
@@ -122,11 +99,10 @@ def test_functions_that_are_part_of_the_loop(functions, call, taken):
         ("def g(u): return m.sin(u)\nimport cmath as m", "g(m[0]) if False else 1.0 * x[i]", "m"),
     ],
 )  # fmt: skip
-def test_functions_that_are_not(functions, call, why, taken):
+def test_functions_that_may_be_left(functions, call, why):
     f = program(functions, call)
     x = np.abs(X) + 0.1
     assert value_and_grad(f)(x, 0.3)[0] == f(x, 0.3), why
-    assert not any(taken), why
 
 
 @pytest.mark.plain
@@ -149,7 +125,7 @@ def test_a_function_whose_code_is_another_one_now(taken):
     assert_allclose(grad(f)(X, 0.3), 4.0 * X)
     scope["g"].__code__ = scope["h"].__code__
     assert_allclose(grad(f)(X, 0.3), 6.0)
-    assert taken == [True, False]
+    assert taken == [True, True]
 
 
 @pytest.mark.plain
@@ -173,24 +149,6 @@ def test_a_function_that_is_rebound_on_the_way_to_the_loop():
     assert_allclose(grad(f)(X), 3.0)
 
 
-def test_names_of_one_function_are_kept_apart():
-    def made(k):
-        return lambda u: k * u
-
-    f, g = made(2.0), made(3.0)
-    known = Callees()
-    first, second = known.named("f", f), known.named("g", f)
-    assert known.named("f", f) is first
-    assert second is not first
-    inner = known.met(f)
-    assert inner not in {first, second}
-    assert known.met(f) is inner
-    known.direct = [first, second]
-    assert known.hold((f, g))
-    assert (first.function(), second.function(), inner.function()) == (f, g, f)
-    assert not known.hold((f, ramp))
-
-
 @pytest.mark.plain
 def test_a_function_that_another_thread_has_stand_meanwhile(monkeypatch):
     def made(k):
@@ -211,4 +169,3 @@ def test_a_function_that_another_thread_has_stand_meanwhile(monkeypatch):
     assert callee.holds(f)
     assert callee.function() is other
     assert not callee.holds(other)
-    assert callee.is_given(f)

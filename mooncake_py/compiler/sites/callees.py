@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import operator
 import weakref
-from collections.abc import Iterable
 from types import FunctionType, ModuleType
 from typing import TYPE_CHECKING, Any
 
@@ -22,7 +21,6 @@ from mooncake_py.runtime.attribute_lookup import in_class
 from mooncake_py.syntax.names import MISSING, global_value
 
 if TYPE_CHECKING:
-    from mooncake_py.compiler.reading.methods import BoundMethod, Method
     from mooncake_py.runtime.mode import Tracking
 
 __all__ = ["YIELDING", "Callee", "Callees", "has_rule", "is_own", "same_items"]
@@ -114,19 +112,6 @@ class Callee:
         """Return the function, None if nothing is left of it."""
         return self.standing.function()
 
-    def is_given(self, f: Any) -> bool:
-        """Return True for what was read, or one of the same body in its place, if that holds.
-
-        That one stands for it from now on.
-        """
-        standing = self.standing
-        if standing.named() is f:
-            return self.holds(standing.function())
-        if self.is_jitted or type(f) is not FunctionType or f.__code__ is not self.code():
-            return False
-        self.stand_for(f)
-        return self.holds(f)
-
     def may_overflow(self, ints: frozenset[str]) -> bool:
         """Return True if ints, such as these parameters, could wrap around in compiled code."""
         if not self.is_jitted:
@@ -195,60 +180,29 @@ class Callees:
 
     Attributes
     ----------
-    direct : list of Callee or Method
-        Those that the region itself names, in the order in which they are passed; for a method
-        that is called of its object, that is.
     every : list of Callee
-    by_name : dict of str to Callee
-        Those that the region names, each for itself: two names of one function may be bound to two
-        of the same body in the next run.
     """
 
     def __init__(self) -> None:
-        self.direct: list[Callee | Method | BoundMethod] = []
         self.every: list[Callee] = []
-        self.by_name: dict[str, Callee] = {}
-
-    def copy(self) -> Callees:
-        """Return the same functions, to which others may be added."""
-        found = Callees()
-        found.direct, found.every = [*self.direct], [*self.every]
-        found.by_name = {**self.by_name}
-        return found
 
     def met(self, named: Any) -> Callee:
         """Return the record of a function, or of the one that Numba compiled."""
         for callee in self.every:
-            if callee.named() is named and callee not in self.by_name.values():
+            if callee.named() is named:
                 return callee
-        return self.added(named)
-
-    def named(self, name: str, named: Any) -> Callee:
-        """Return the record of a function by the name that the region has for it."""
-        if name not in self.by_name:
-            self.by_name[name] = self.added(named)
-        return self.by_name[name]
-
-    def added(self, named: Any) -> Callee:
-        """Return a further function, of which nothing is known yet."""
         f = python_function(named)
         assert f is not None
         self.every.append(Callee(named, f))
         return self.every[-1]
 
-    def hold(self, given: Iterable[Any], main: FunctionType | None = None) -> bool:
+    def hold(self, main: FunctionType | None = None) -> bool:
         """Return True if the functions are those that were read, and have no rule.
 
-        The first one of all may be passed, which another thread may have another one stand for.
+        The first one may be passed, which another thread may have another one stand for.
         """
-        for callee, f in zip(self.direct, given, strict=True):
-            if not callee.is_given(f):
-                return False
-        of_names = self.by_name.values()
         first = None if main is None else self.every[0]
-        return all(
-            c.holds(main if c is first else c.function()) for c in self.every if c not in of_names
-        )
+        return all(c.holds(main if c is first else c.function()) for c in self.every)
 
     def enter(self, ctx: Tracking) -> None:
         """Note that the functions run, as a call of each would do."""

@@ -14,10 +14,7 @@ BLOCKS = frozenset({"body", "orelse", "finalbody", "handlers", "cases"})
 
 
 def bound_before(function: Any, part: ast.For | ast.While | ast.expr) -> set[str]:
-    """Return the names that are bound for certain before a loop or an expression of a function.
-
-    The loop may have another head than there: see `named_iterables`.
-    """
+    """Return the names that are bound for certain before a loop or an expression of a function."""
     arguments = function.args
     given = {a.arg for a in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)}
     if isinstance(function, ast.Lambda):

@@ -1,1 +1,0 @@
-"""Code that runs for a region when the types of its inputs are known."""

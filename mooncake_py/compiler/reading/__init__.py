@@ -1,1 +1,0 @@
-"""From syntax trees of loops, and of the functions that they call, to the representation."""
