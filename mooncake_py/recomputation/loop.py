@@ -24,14 +24,17 @@ if TYPE_CHECKING:
 
 Step = Callable[[Any, int], Any]
 
-__all__ = ["Bound", "Slots", "advance", "run_body", "run_counted", "run_while", "split"]
+__all__ = ["Bound", "Slots", "advance", "run_body", "run_counted", "run_while", "runs", "split"]
 
 
 class Slots(Protocol):
     """Room for states, as there is some left when it is asked for."""
 
-    def free(self, steps: int) -> int:
-        """Return for how many states there is room, zero if the steps are to be recorded."""
+    def free(self, steps: int) -> tuple[int, int]:
+        """Return how many states there is room for, and how many steps are recorded together.
+
+        There is none if all of the steps are to be recorded.
+        """
         ...
 
     def again(self) -> Slots:
@@ -138,10 +141,10 @@ def advance(
     A state that ends the loop is returned at once.
     """
     while stop - start > 1 and ctx.rehearsal is None:
-        free = slots if isinstance(slots, int) else slots.free(stop - start)
-        if free < 1:
+        free, together = (slots, 1) if isinstance(slots, int) else slots.free(stop - start)
+        if free < 1 or stop - start <= together:
             break
-        middle = start + split(stop - start, free)
+        middle = start + together * split(-(-(stop - start) // together), free)
         again = slots if isinstance(slots, int) else slots.again()
         run = partial(advance, ctx, run_step, state, start, middle, again, ends)
         state = ctx.repeatable(run)

@@ -18,6 +18,7 @@ blocks do, and move states.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable
 from itertools import islice
 from math import comb
@@ -27,7 +28,7 @@ from typing import TYPE_CHECKING, Any
 from numpy import ndarray
 
 from mooncake_py.errors import MemoryBudgetError
-from mooncake_py.recomputation.loop import Bound, advance
+from mooncake_py.recomputation.loop import Bound, advance, runs
 from mooncake_py.recomputation.plan import Plan
 from mooncake_py.runtime.allowance import ENDLESS, all_passes, in_units
 
@@ -236,7 +237,7 @@ class Watched:
         """Run the passes that are left in chunks, which run again in the reverse pass."""
         self.plan.recorded = self.done
         self.plan.chunk = self.chunk()
-        if Room(self).unit + LEAST_STATE > self.budget.left:
+        if Room(self).unit(1) + LEAST_STATE > self.budget.left:
             raise self.exceeded()
         value: Any = None
         for _ in range(2):  # the first state may share what is on the tape
@@ -310,7 +311,7 @@ class Watched:
 
     def blocks(self) -> Any:
         """Run blocks of chunks until the loop ends."""
-        free = Room(self).free(ENDLESS)
+        free, _ = Room(self).free(ENDLESS)
         units = comb(free + 2, 2)
         while True:
             value = self.block(units)
@@ -357,27 +358,40 @@ class Room:
     def __init__(self, loop: Watched, in_reverse: bool = False) -> None:
         self.loop = loop
         self.in_reverse = in_reverse
-        self.before = loop.budget.used
 
-    @property
-    def unit(self) -> float:
-        """Bytes that a chunk keeps, and its cotangents."""
-        return self.loop.plan.cost * (self.loop.plan.chunk + COTANGENTS)
+    def unit(self, chunks: int) -> float:
+        """Return the bytes that some chunks keep, and their cotangents."""
+        return self.loop.plan.cost * (chunks * self.loop.plan.chunk + COTANGENTS)
 
-    def free(self, steps: int) -> int:
-        """Return for how many states there is room, zero if the steps are to be recorded."""
-        self.before = self.loop.budget.used
+    def free(self, steps: int) -> tuple[int, int]:
+        """Return how many states there is room for, and how many chunks are recorded together."""
         left = self.loop.budget.left
-        if self.in_reverse and not self.loop.is_deep and steps * self.unit <= left:
-            return 0
-        state = max(self.loop.plan.state, LEAST_STATE)
-        free = int((left - self.unit) / state)
-        if free < 1 and steps * self.unit > left:
+        if self.in_reverse and not self.loop.is_deep:
+            return self.best(steps, left)
+        free = self.states(left, 1)
+        if free < 1 and self.unit(steps) > left:
             raise self.loop.exceeded()
         if not self.in_reverse:
-            free = max(min(free, 1), int((FORWARD * left - self.unit) / state))
-            free = min(free, enough(steps))
-        return min(free, MOST_SLOTS)
+            free = min(max(min(free, 1), self.states(FORWARD * left, 1)), enough(steps))
+        return min(free, MOST_SLOTS), 1
+
+    def best(self, steps: int, left: float) -> tuple[int, int]:
+        """Return the same for the fewest runs: what is recorded together leaves less for states."""
+        if self.unit(steps) <= left:
+            return 0, steps
+        found, least, together = (0, 1), math.inf, 1
+        while together < steps and (free := self.states(left, together)) > 0:
+            count = runs(-(-steps // together), min(free, MOST_SLOTS)) * together
+            if count < least:
+                found, least = (min(free, MOST_SLOTS), together), count
+            together *= 2
+        if not found[0]:
+            raise self.loop.exceeded()
+        return found
+
+    def states(self, left: float, together: int) -> int:
+        """Return how many states there is room for besides some chunks that are recorded."""
+        return int((left - self.unit(together)) / max(self.loop.plan.state, LEAST_STATE))
 
     def again(self) -> Room:
         """Return the room that there will be in the reverse pass."""
