@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy import ndarray
 
 from mooncake_py.compiler.native.passed import as_real, in_order, share_memory
 from mooncake_py.compiler.sites.items import Items
+
+if TYPE_CHECKING:
+    from mooncake_py.compiler.native.form import Form
+    from mooncake_py.compiler.native.spares import Stack
+    from mooncake_py.runtime.active import Active
 
 __all__ = ["bytes_kept", "overlapping", "pull_native", "pull_native_loop"]
 
@@ -37,6 +43,9 @@ def overlapping(memories: list[Any], shadows: list[ndarray]) -> set[int]:
 def pull_native(entry: tuple[Any, ...]) -> None:
     """Reverse of a region: give the cotangents of what it wrote and gave back to what it read."""
     _, form, stack, values, nodes, outputs, leaves, _ = entry
+    if not nodes:
+        pull_numbers(form, stack, values, outputs, leaves)
+        return
     if not any(y.grad for y in outputs) and all(node.memory.grad is None for node in nodes):
         return
     zeros = [k for k, node in enumerate(nodes, len(values)) if node.memory.grad is None]
@@ -64,6 +73,22 @@ def pull_native(entry: tuple[Any, ...]) -> None:
     for node in nodes:
         if type(node) is Items:
             node.deliver()
+
+
+def pull_numbers(
+    form: Form,
+    stack: Stack,
+    values: Sequence[Any],
+    outputs: Sequence[Active],
+    leaves: Sequence[Active | None],
+) -> None:
+    """Do the same where numbers alone are active."""
+    grads = [float(y.grad) for y in outputs]
+    if any(grads):
+        found = form.reverse(stack.array, stack.top, *values, *grads)  # type: ignore[misc]
+        for leaf, grad in zip(leaves, found, strict=True):
+            if leaf is not None:
+                leaf.grad += grad
 
 
 def pull_native_loop(entry: tuple[Any, ...]) -> None:

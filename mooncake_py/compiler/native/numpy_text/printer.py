@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import cache
 from typing import Any
@@ -175,6 +176,6 @@ def all_finite(values: Iterable[Any]) -> bool:
     """Return True if all numbers are finite, and those in arrays."""
     for v in values:
         total = np.add.reduce(v, axis=None) if isinstance(v, np.ndarray) else v
-        if not np.isfinite(total):
+        if not math.isfinite(total):
             return False
     return True
