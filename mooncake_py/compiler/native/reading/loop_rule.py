@@ -138,7 +138,8 @@ class LoopRule(LastingReader):
                     self.unroll_at(around.place, pins=False)
                     if self.may_choose(before[slot], value, around):
                         self.find_choice(slot, [before[slot], value])
-                    self.carry(slot, before[slot], value, around.place)
+                    if self.carry(slot, before[slot], value, around.place):
+                        continue
                     self.unroll_at(around.place)
                     raise self.another_type(slot)
             else:

@@ -157,18 +157,18 @@ class MovingReader(StructureMethodReader):
         if pins and place in self.passes:
             self.pin(self.passes[place], MOST_ITEMS)
 
-    def carry(self, slot: Slot, old: Value, value: Value, place: Place | None) -> None:
+    def carry(self, slot: Slot, old: Value, value: Value, place: Place | None) -> bool:
         """Find out that a loop binds a slot to another object, list or dict in each pass."""
         if not self.is_held(old) or not self.is_held(value):
-            return
+            return False
         if slot.own in self.findings.unpacked or not are_alike(old, value):
             self.unroll_at(place)
             raise Unfit(
                 f"{slot.shown}, which becomes another {noun(value)} in each pass of a loop",
                 self.b.place,
             )
-        self.findings.unpacked.add(slot.own)
-        raise Again
+        self.find_later(slot, self.findings.unpacked)
+        return True
 
     def begin_carrying(self, bound: set[Slot]) -> None:
         """Let slots that a loop binds again hold what has their own name in the region."""

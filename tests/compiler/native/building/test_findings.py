@@ -62,6 +62,15 @@ def refused_after_widening(x, n):
     return open(a)
 
 
+def objects_in_loops(x, n):
+    a, b, c = Level(x), Level(x * 2.0), Level(0.5)
+    for _ in range(n):
+        a = Level(a.height * x)
+        b = Level(b.height + a.height)
+        c = Level(c.height * b.height)
+    return a.height + b.height + c.height
+
+
 def readings(monkeypatch: pytest.MonkeyPatch, f: Callable[..., Any], *args: Any) -> list[Any]:
     """Return the outcome of each reading: a reading, or an error."""
     found: list[Any] = []
@@ -85,6 +94,7 @@ def readings(monkeypatch: pytest.MonkeyPatch, f: Callable[..., Any], *args: Any)
 def test_all_that_varies_is_found_in_one_reading(monkeypatch):
     assert len(readings(monkeypatch, many_widened, 0.5, 3)) <= 3
     assert len(readings(monkeypatch, returns, 0.5)) <= 3
+    assert len(readings(monkeypatch, objects_in_loops, 0.5, 3)) <= 4
 
 
 def test_structure_is_found_with_numbers_that_vary(monkeypatch):
