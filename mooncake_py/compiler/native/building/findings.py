@@ -16,7 +16,7 @@ ATTEMPTS = 60
 MOST = 10000  # statements that are read in all attempts: about five seconds
 FORGOTTEN = (
     "has_lists", "pinned", "lengths", "same", "dropped", "unrolled", "mixed", "rows", "rowless",
-    "homes", "mixed_rows", "chosen",
+    "homes", "mixed_rows", "chosen", "stacked_in",
 )  # fmt: skip
 """What a reading no longer finds out after something that it has found too late."""
 
@@ -112,6 +112,8 @@ class Findings:
         Loops over known items that stay loops, and those that cannot.
     homes : dict of (Place, tuple) to None
         Of such loops the attributes that they assign: how to find them in an item.
+    stacked_in : dict of Place to Place
+        Such loops that append other than numbers to lists, and where these are made.
     mixed_rows : set of (Place, str)
         The attributes that hold floats of Python and of NumPy then.
     assigned : dict of str to (tuple, Slot)
@@ -159,6 +161,7 @@ class Findings:
         self.rows: set[Place] = set()
         self.rowless: set[Place] = set()
         self.homes: dict[tuple[Place, tuple[int | str, ...]], None] = {}
+        self.stacked_in: dict[Place, Place] = {}
         self.mixed_rows: set[tuple[Place, str]] = set()
         self.assigned: dict[str, tuple[tuple[int | str, ...], Any]] = {}
 
@@ -182,6 +185,20 @@ class Findings:
         if self.kept is not None:
             vars(self).update(self.kept)
             self.kept = None
+
+    def gives_rows_up(self, error: Unfit) -> bool:
+        """Have loops over objects read pass by pass, as more is known then; False if none is left.
+
+        First those that append to lists: what they hold is known one by one then.
+        """
+        given_up = self.rows.intersection(self.stacked_in) or self.rows
+        if not given_up or isinstance(error, TooMuch):
+            return False
+        for place in given_up & self.stacked_in.keys():
+            self.stacked.pop(self.stacked_in.pop(place), None)
+        self.rowless |= given_up
+        self.rows -= given_up
+        return True
 
     def count_statement(self, place: Place) -> None:
         """Count a statement that is read.
@@ -215,9 +232,7 @@ def reread(read: Callable[[Findings], T]) -> T:
             pass
         except Exception as error:
             if not findings.is_late:
-                if findings.rows and isinstance(error, Unfit) and not isinstance(error, TooMuch):
-                    findings.rowless |= findings.rows  # pass by pass more is known
-                    findings.rows = set()
+                if isinstance(error, Unfit) and findings.gives_rows_up(error):
                     continue
                 if not (isinstance(error, Unfit) and findings.has_lists):
                     raise

@@ -124,6 +124,12 @@ def vertical(b: Builder, args: Sequence[Value], given: Given) -> Value:
 def columns(b: Builder, args: Sequence[Value], given: Given) -> Value:
     """Read ``np.column_stack(arrays)``."""
     (value,) = arranged(b, args, given, "tup")
+    if isinstance(value, Stack) and len(value.as_array.shape) == 2:
+        a = value.as_array
+        b.check("lt", ZERO, a.shape[0])  # NumPy raises
+        found = b.new(a.shape[::-1], a.kind)
+        b.for_all(found.shape, lambda at: b.stored(found, at, a.at(at[::-1])))
+        return found
     parts = arrays_in(b, value)
     return joined_along(b, [with_axis(a, 1) if len(a.shape) == 1 else a for a in parts], 1)
 

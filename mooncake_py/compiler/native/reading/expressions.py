@@ -386,12 +386,14 @@ class ExpressionReader(ConditionReader):
             return own_operators.item(self, base, index)
         if isinstance(base, Tuple) and isinstance(index, ast.Slice):
             bounds = [n and self.number(n).e for n in (index.lower, index.upper, index.step)]
+            for e in filter(None, bounds):
+                self.unroll(e)
+                self.pin(e)
             return lists.between(self.b, base, bounds)
         if isinstance(base, Tuple):
             at = self.number(index)
             if not isinstance(at.e, Const) or type(at.e.value) is not int:
-                found = self.item_of_row(base, at)
-                if found is not None:
+                if (found := self.item_of_row(base, at)) is not None:
                     return found
                 self.unroll(at.e)
                 growing.find_out(base, self.findings)

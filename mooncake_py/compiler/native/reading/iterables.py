@@ -371,8 +371,10 @@ class IterableReader(LoopRule):
     def length(self, found: Iterable) -> Expr:
         """Return how many items there are; of a zip, whose parts are checked to have as many."""
         match found:
-            case Items(values=values) | Alike(values=values):
+            case Items(values=values):
                 return Const(len(values))
+            case Alike(length=length):
+                return length
             case Rows(array=array):
                 return array.shape[0]
             case Enumerated(inner=inner) | Reversed(inner=inner):
@@ -384,10 +386,8 @@ class IterableReader(LoopRule):
                 return n
             case Range(low=low, high=high, step=step) if abs(step) == 1:
                 return minus(high, low) if step > 0 else minus(low, high)
-            case Range():
-                count = range_count(found)
-                if count is not None:
-                    return Const(count)
+            case Range() if (count := range_count(found)) is not None:
+                return Const(count)
         raise Unfit("a range with a step together with other iterables", self.b.place)
 
     def shorter(self, n: Expr, m: Expr, is_strict: bool) -> Expr:

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator, Sequence
 
 from mooncake_py.compiler.native.building.findings import Again
-from mooncake_py.compiler.native.building.values import Array, Choice, Number, Object, Unfit, Value
+from mooncake_py.compiler.native.building.values import Array, Choice, Number, Object, Stack, Unfit, Value
 from mooncake_py.compiler.native.reading.alike import Alike
 from mooncake_py.compiler.native.reading.bodies import has_jump, names_bound
 from mooncake_py.compiler.native.reading.branches import LEAVING
@@ -192,6 +192,8 @@ class LoopRule(LastingReader):
         array = value if isinstance(value, Array) and slot.is_variable else None
         is_lasting = array is not None and array.base == self.lasting_base(slot)
         is_kept = is_named or self.is_kept(slot, value)
+        if isinstance(value, Stack) and value.count:  # in memory that is made before all else
+            is_kept = all(map(around.before.has, value.shapes.values()))
         if always and (is_kept or is_lasting) and runs is not None:
             self.slots.maybe[slot] = runs, *tests
         else:

@@ -5,7 +5,7 @@ By whatever name an object is met, its attribute is the element of the column th
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from mooncake_py.compiler.native.building import narrow
@@ -21,7 +21,7 @@ from mooncake_py.compiler.native.building.values import (
 from mooncake_py.compiler.native.reading import columns
 from mooncake_py.compiler.native.reading.columns import Column
 from mooncake_py.compiler.native.reading.objects import ObjectReader, owned
-from mooncake_py.compiler.native.reading.row_loops import ANYWHERE, Home, Row, RowLoop
+from mooncake_py.compiler.native.reading.row_loops import ANYWHERE, Home, Path, Row, RowLoop
 from mooncake_py.compiler.native.reading.store import Slot
 from mooncake_py.compiler.native.regions.region import FLOAT
 from mooncake_py.compiler.regions.ir import Assign, Const, Expr, Load
@@ -100,15 +100,24 @@ class HomeReader(ObjectReader):
 
     def find_home(self, row: Row, name: str) -> None:
         """Find out that a loop assigns an attribute of its objects."""
-        key = row.loop.place, (*row.path, name)
+        key = row.loop.place, self.path_of(row, name)
         if (
             key in self.findings.homes
             or any(s.is_row for s in row.sources)
-            or (row.path[:1] == ANYWHERE)
+            or key[1][:1] == ANYWHERE
         ):
             raise Unfit(f"an assignment to the attribute {name}", self.b.place)
         self.findings.homes[key] = None
         raise Again
+
+    def path_of(self, row: Row, name: str) -> Path:
+        """Return how an attribute of the object of a pass is found in the items of the loop."""
+        if row.path[:1] == ANYWHERE:
+            names = {o.name for o in row.sources}
+            for path, found in objects_in(row.loop.items):
+                if names <= found:
+                    return *path, name
+        return *row.path, name
 
     def put_home(self, home: Home, at: Expr, value: Value) -> None:
         """Assign an attribute."""
@@ -198,3 +207,12 @@ class HomeReader(ObjectReader):
         for slot, (o, name) in loop.homes.items():
             home = self.homes.pop(slot)
             self.bind_attribute(o, name, self.at_home(home, Const(home.at)))
+
+
+def objects_in(items: Sequence[Value]) -> Iterator[tuple[Path, set[str]]]:
+    """Yield the names of the objects that the items of a loop are, or that are in tuples."""
+    yield (), {o.name for o in items if isinstance(o, Object)}
+    tuples = [t.items for t in items if isinstance(t, Tuple)]
+    if len(tuples) == len(items):
+        for k in range(min(map(len, tuples))):
+            yield (k,), {o.name for t in tuples if isinstance(o := t[k], Object)}

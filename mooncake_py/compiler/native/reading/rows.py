@@ -19,7 +19,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 from mooncake_py.compiler.native.building.findings import Again, TooMuch
-from mooncake_py.compiler.native.building.indexing import element
+from mooncake_py.compiler.native.building.indexing import Part, element, sliced
 from mooncake_py.compiler.native.building.types import ObjectType
 from mooncake_py.compiler.native.building.values import (
     Array,
@@ -27,20 +27,23 @@ from mooncake_py.compiler.native.building.values import (
     ComplexArray,
     Number,
     Object,
+    Slice,
     Tuple,
     Unfit,
     Value,
 )
 from mooncake_py.compiler.native.reading import columns
 from mooncake_py.compiler.native.reading.alike import Alike
-from mooncake_py.compiler.native.reading.bodies import has_jump, names_bound
+from mooncake_py.compiler.native.reading.bodies import has_jump, is_read_freely, names_bound
 from mooncake_py.compiler.native.reading.columns import Column
+from mooncake_py.compiler.native.reading.iterables import Iterable
 from mooncake_py.compiler.native.reading.merging import bases_in
 from mooncake_py.compiler.native.reading.objects import owned
 from mooncake_py.compiler.native.reading.row_homes import HomeReader
 from mooncake_py.compiler.native.reading.row_loops import ANYWHERE, Path, Row, RowLoop
 from mooncake_py.compiler.native.reading.scope import Scope
 from mooncake_py.compiler.native.reading.store import KEYS, Slot
+from mooncake_py.compiler.native.regions.linear import plus
 from mooncake_py.compiler.native.regions.region import INT
 from mooncake_py.compiler.regions.ir import (
     Compare,
@@ -104,7 +107,7 @@ class RowReader(HomeReader):
         if passes < LEAST or alike < PAYS or not is_row_loop(node):
             return
         found = self.findings
-        if place not in found.rows | found.rowless | found.unrolled:
+        if place not in found.rows | found.rowless:
             found.rows.add(place)
             raise Again
 
@@ -149,8 +152,8 @@ class RowReader(HomeReader):
 
     @override
     def find_stack(self, made: Tuple | Cells, value: Value, is_turned: bool = False) -> None:
-        if self.row_loops:  # lists of known items can do more
-            raise Unfit("a list of other than numbers to which a loop over objects appends")
+        if self.row_loops and made.place is not None:  # lists of known items can do more
+            self.findings.stacked_in[self.row_loops[-1].place] = made.place
         super().find_stack(made, value, is_turned)
 
     @override
@@ -191,8 +194,32 @@ class RowReader(HomeReader):
 
     @override
     def row_of(self, over: Alike, at: Expr) -> Value:
+        if over.count is not None:
+            return self.column(self.row_loops[-1], over.values, plus(over.start, at), ANYWHERE)()
         loop = next(found for found in self.row_loops[::-1] if found.items is over.values)
         return self.column(loop, loop.items, at, ())()
+
+    @override
+    def iterated(self, node: ast.expr) -> Iterable:
+        if self.row_loops and isinstance(node, ast.Subscript) and is_part(node):
+            base = self.value(node.value)
+            if isinstance(base, Tuple) and len(base.items) >= LEAST:
+                found = self.slice_of_rows(base, self.part(node.slice))
+                if found is not None:
+                    return found
+        return super().iterated(node)
+
+    def slice_of_rows(self, base: Tuple, part: Part) -> Alike | None:
+        """Return a slice of known items whose bounds are known only when it runs, if they are."""
+        assert isinstance(part, Slice)
+        bounds = [e for e in (part.start, part.stop) if e is not None]
+        if all(isinstance(e, Const) for e in bounds):
+            return None
+        if base.name in self.holders:
+            self.look_at_items(self.row_loops[-1], base)
+        axis = sliced(self.b, part, Const(len(base.items)))
+        count = self.b.natural(self.b.steady(axis.extent))
+        return Alike(base.items, self.b.steady(axis.first), count)
 
     def column(self, loop: RowLoop, values: Sequence[Value], at: Expr, path: Path) -> Column:
         """Return the reader of the value of a pass."""
@@ -318,11 +345,11 @@ class RowReader(HomeReader):
         if not self.has_own(row.sources, name):
             found = [self.of_class_alone(s, name) for s in row.sources]
             return self.of_instance(o, o.cls, name, found[0])
-        path = (*row.path, name)
+        path = self.path_of(row, name)
         row.loop.looked.update((owned(s, name), path) for s in row.sources)
         with self.before(row.loop):
             values = [self.attribute_of(s, name) for s in row.sources]
-        row.columns[name] = self.column(row.loop, values, row.at, path)
+        row.columns[name] = self.column(row.loop, values, row.at, (*row.path, name))
         return row.columns[name]()
 
     def has_own(self, sources: Sequence[Object], name: str) -> bool:
@@ -349,6 +376,18 @@ class RowReader(HomeReader):
                 super(RowReader, self).has_attribute(s, name) for s in self.rows[o.name].sources
             )
         return owned(o, name) in self.homes or super().has_attribute(o, name)
+
+
+def is_part(node: ast.Subscript) -> bool:
+    """Return True for a slice of a variable or an attribute, with bounds of sums of variables."""
+    s = node.slice
+    if not isinstance(s, ast.Slice) or s.step is not None or not is_read_freely(node.value):
+        return False
+    parts = [n for bound in (s.lower, s.upper) if bound for n in ast.walk(bound)]
+    return all(
+        isinstance(n, ast.Name | ast.Constant | ast.BinOp | ast.Add | ast.Sub | ast.Load)
+        for n in parts
+    )
 
 
 def is_row_loop(node: ast.expr | ast.stmt) -> bool:

@@ -235,7 +235,49 @@ def tables(x, a):
     return total
 
 
-STAY = [springs, one_twice, by_another_name, pairs, arrays, left_early]
+def half_of_the_pairs(x, a):
+    found = balls(x, a)
+    total = 0.0
+    for step in range(2):
+        for i, p in enumerate(found):
+            for q in found[i + 1 :]:
+                r = p.x - q.x + 0.1
+                f = a * r / (1 + r * r)
+                p.v += 0.01 * f
+                q.v -= 0.01 * f * (1 + step)
+                total += p.v * q.x
+            p.x += 0.1 * p.v
+    return total + found[-1].v
+
+
+def by_index(x, a):
+    found = balls(x, a)
+    total = 0.0
+    for i in range(len(found)):
+        for ball in found[: i + 1]:
+            total += np.sin(ball.x * found[i].m) * found[i - 1].v
+        found[i].x *= a
+        total += found[(2 * i) % 6].x
+    return total
+
+
+def joined(x, a):
+    found = balls(x, a)
+    frames = [np.eye(2)]
+    for ball in found:
+        frames.append(frames[-1] @ np.array([[1.0, 0.1 * ball.x], [-ball.v * 0.1, a]]))
+    parts = []
+    for frame in frames[:-1]:
+        parts.append(frame[:, 1] * a)
+    total = np.zeros(len(found))
+    for i in range(len(found)):
+        for ball, frame in zip(found[i:], frames[i + 1 :], strict=True):
+            total[i] += ball.m * (frame[0, 1] - frames[i][0, 1])
+    return np.sum(np.column_stack(parts) ** 2) + np.sum(total**2)
+
+
+STAY = [half_of_the_pairs, by_index, joined, springs, one_twice, by_another_name, pairs, arrays,
+        left_early]  # fmt: skip
 FALL = [changed_elsewhere, arrays_in_place, after_the_loop, of_two_classes, structure_differs,
         lists_grow]  # fmt: skip
 
