@@ -16,7 +16,7 @@ ATTEMPTS = 60
 MOST = 10000  # statements that are read in all attempts: about five seconds
 FORGOTTEN = (
     "has_lists", "pinned", "lengths", "same", "dropped", "unrolled", "mixed", "rows", "rowless",
-    "homes", "mixed_rows", "chosen", "stacked_in",
+    "homes", "mixed_rows", "chosen", "stacked_in", "periods",
 )  # fmt: skip
 """What a reading no longer finds out after something that it has found too late."""
 
@@ -112,6 +112,8 @@ class Findings:
         Loops over known items that stay loops, and those that cannot.
     homes : dict of (Place, tuple) to None
         Of such loops the attributes that they assign: how to find them in an item.
+    periods : dict of Place to int
+        Of such loops how many items of different kinds follow one another, again and again.
     stacked_in : dict of Place to Place
         Such loops that append other than numbers to lists, and where these are made.
     mixed_rows : set of (Place, str)
@@ -161,6 +163,7 @@ class Findings:
         self.rows: set[Place] = set()
         self.rowless: set[Place] = set()
         self.homes: dict[tuple[Place, tuple[int | str, ...]], None] = {}
+        self.periods: dict[Place, int] = {}
         self.stacked_in: dict[Place, Place] = {}
         self.mixed_rows: set[tuple[Place, str]] = set()
         self.assigned: dict[str, tuple[tuple[int | str, ...], Any]] = {}

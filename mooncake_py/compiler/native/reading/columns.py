@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from typing import Any
 
 from mooncake_py.compiler.native.building import narrow, operations
 from mooncake_py.compiler.native.building.builder import Builder
@@ -21,6 +22,7 @@ from mooncake_py.compiler.native.building.values import (
     Index,
     Known,
     Number,
+    Object,
     Tuple,
     Unfit,
     Value,
@@ -29,15 +31,18 @@ from mooncake_py.compiler.native.building.values import (
 from mooncake_py.compiler.native.regions.linear import linear, minus, plus, times
 from mooncake_py.compiler.native.regions.region import FLOAT, INT
 from mooncake_py.compiler.regions.ir import Assign, Const, Expr, Load, Name, parts_of, rebuilt
+from mooncake_py.syntax.nodes import Place
 
 __all__ = [
     "Column",
+    "Different",
     "are_mixed",
     "array_at",
     "at_row",
     "number_at",
     "of_arrays",
     "of_numbers",
+    "period_of",
     "ranks_of",
     "stored_rows",
 ]
@@ -45,6 +50,38 @@ __all__ = [
 Column = Callable[[], Value]
 """Reads the item of the pass that a loop is in."""
 DIFFERENT = "items of a list that are not of one kind"
+
+
+class Different(Unfit):
+    """Raised for items of a list that are not of one kind."""
+
+    def __init__(self, values: Sequence[Value], place: Place | None) -> None:
+        super().__init__(DIFFERENT, place)
+        self.values = values
+
+
+def period_of(values: Sequence[Value]) -> int:
+    """Return how many items follow one another before their kinds begin again."""
+    kinds = [kind_of(v) for v in values]
+    count = len(kinds)
+    steps = [n for n in range(1, count + 1) if count % n == 0]
+    return next(n for n in steps if all(kinds[k] == kinds[k - n] for k in range(n, count)))
+
+
+def kind_of(value: Value) -> tuple[Any, ...]:
+    """Return the features that items must have in common."""
+    match value:
+        case Number():
+            return "number", value.kind, value.narrow
+        case Array():
+            return "array", value.kind, len(value.shape)
+        case Tuple(items=items):
+            return "tuple", value.is_list, value.cls, *map(kind_of, items)
+        case Object(cls=cls):
+            return "object", cls
+        case Known():
+            return "known", value
+    return "other", id(value)
 
 
 def at_row(exprs: Sequence[Expr], at: Expr) -> Expr | None:
@@ -84,7 +121,7 @@ def are_mixed(b: Builder, numbers: Sequence[Number]) -> bool:
     if len({x.type for x in numbers}) == 1 and all(x.rank is None for x in numbers):
         return False
     if any(x.kind != FLOAT or x.narrow for x in numbers):
-        raise Unfit(DIFFERENT, b.place)
+        raise Different(numbers, b.place)
     return True
 
 
@@ -186,4 +223,4 @@ def the_same(b: Builder, values: Sequence[Value]) -> Value:
         raise Unfit(f"items of a list that are {said(first)}", b.place)
     if all(v is first or (isinstance(v, Known) and v == first) for v in values):
         return first
-    raise Unfit(DIFFERENT, b.place)
+    raise Different(values, b.place)

@@ -48,7 +48,7 @@ from mooncake_py.compiler.native.reading.iterables import (
     memory_of,
 )
 from mooncake_py.compiler.native.reading.rows import RowReader
-from mooncake_py.compiler.native.regions.linear import ONE, minus
+from mooncake_py.compiler.native.regions.linear import ONE, minus, plus, times
 from mooncake_py.compiler.native.regions.region import FLOAT, INT
 from mooncake_py.compiler.regions.ir import Alloc, Assign, Compare, Const, Expr, For, Load, Name, Op
 from mooncake_py.overriding import override
@@ -114,7 +114,7 @@ class ComprehensionReader(RowReader):
         is_one_loop = len(found.generators) == 1 and not found.generators[0].ifs
         if items is not None and self.stays(place_of(node)):
             with self.row_loop(place_of(node), items) as loop:
-                return self.looped(node, Alike(loop.items), found)
+                return self.looped(node, loop.over, found)
         if items is not None:
             made: list[tuple[Value, ...]] = []
             self.each(node, found, items, made)
@@ -245,30 +245,41 @@ class ComprehensionReader(RowReader):
         count = known_count(over, as_items=True)
         if count is not None:
             self.short[counter] = place_of(node)
-        heads, (low, high, step) = self.head(found.generators[0].target, over)
+        parts: list[Iterable] = [*over.parts] if isinstance(over, Alike) else [over]
+        target = found.generators[0].target
+        _, (low, high, step) = self.head(target, over)
         if step != 1:
             self.run_instead(node)
         if count is None:
             self.passes[place_of(node)] = minus(high, low)
-        n = b.natural(b.steady(minus(high, low)))
+        n = b.natural(b.steady(times(Const(len(parts)), minus(high, low))))
         runs = Compare(("lt",), (low, high))
-        name = b.fresh("b")
+        name, ranks = b.fresh("b"), b.fresh("b")
         b.arrays[name], b.made[name] = 1, b.loops
         stack: Stack | None = None
         x = Number(Const(0), "int")
         self.enter_loop([located(ast.Expr(element), place_of(node))], runs, memory_of(over))
         with b.loop(counter, low, minus(high, ONE)) as block:
-            self.bind_heads(heads, Number(Name(counter), "int"), low)
-            made = self.element_of_list(node, element, count)
-            pinned.note_ints(self, made, place_of(node))
-            at = minus(Name(counter), low)
-            if isinstance(made, Number):
-                x = made
-                e = as_float(x.e) if x.kind == FLOAT else x.e
-                b.add(Assign(Load(name, (at,)), e, place=b.place))
-            else:
-                self.keep_in_list(made)
-                stack = stacks.made(b, made, n, at, self.around[-1].before)
+            for k, part in enumerate(parts):
+                heads, _ = self.head(target, part)
+                self.bind_heads(heads, Number(Name(counter), "int"), low)
+                made = self.element_of_list(node, element, count)
+                pinned.note_ints(self, made, place_of(node))
+                at = plus(times(Const(len(parts)), minus(Name(counter), low)), Const(k))
+                if isinstance(made, Number):
+                    if k and (x.type, x.rank is None) != (made.type, made.rank is None):
+                        raise Unfit("a list of numbers of two types", place_of(node))
+                    x = made
+                    e = as_float(x.e) if x.kind == FLOAT else x.e
+                    b.add(Assign(Load(name, (at,)), e, place=b.place))
+                    if x.rank is not None:
+                        b.kinds[ranks], b.arrays[ranks], b.made[ranks] = INT, 1, b.loops - 1
+                        b.add(Assign(Load(ranks, (at,)), x.rank, place=b.place))
+                elif len(parts) > 1:
+                    raise Unfit("a list of other than numbers", place_of(node))
+                else:
+                    self.keep_in_list(made)
+                    stack = stacks.made(b, made, n, at, self.around[-1].before)
         self.leave_loop(runs)
         steps = Op("range", (low, high, Const(1)), place=place_of(node))
         if stack is not None:
@@ -277,13 +288,17 @@ class ComprehensionReader(RowReader):
             return stack
         b.kinds[name] = x.kind
         b.add(Alloc(name, (n,), x.kind, False, place=b.place))
+        if x.rank is not None:
+            b.add(Alloc(ranks, (n,), INT, False, place=b.place))
         b.add(For(counter, steps, tuple(block), place=place_of(node)))
+        if x.rank is not None:
+            return Cells(stored(name, (n,), x.kind), "float64", stored(ranks, (n,), INT))
         return lists.made(b, stored(name, (n,), x.kind), x.type, self.findings.mixed)
 
     def element_of_list(self, node: Comprehension, element: ast.expr, count: int | None) -> Value:
         """Read an item of a list that a loop makes; few, and others, are read one by one."""
         found = self.value(element)
-        if isinstance(found, Number) and found.kind in (FLOAT, INT) and found.rank is None:
+        if isinstance(found, Number) and found.kind in (FLOAT, INT) and not found.narrow:
             return found
         is_stacked = isinstance(found, Array) or (isinstance(found, Tuple) and not found.is_list)
         is_unrolled = count is not None and (count <= SHORT or not is_stacked)

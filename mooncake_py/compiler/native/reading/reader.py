@@ -184,7 +184,7 @@ class FunctionReader(ResultReader):
         self.moved_to = {}
         self.running = []
         self.slots = Store()
-        self.row_loops, self.rows, self.homes, self.fallen = [], {}, {}, {}
+        self.row_loops, self.rows, self.homes, self.copied, self.fallen = [], {}, {}, {}, {}
         self.structures = {}
         self.grown: dict[str, Cells] = {}
         self.given = set()

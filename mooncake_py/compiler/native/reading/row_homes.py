@@ -12,6 +12,7 @@ from mooncake_py.compiler.native.building import narrow
 from mooncake_py.compiler.native.building.findings import Again
 from mooncake_py.compiler.native.building.values import (
     Array,
+    Dictionary,
     Number,
     Object,
     Tuple,
@@ -19,7 +20,9 @@ from mooncake_py.compiler.native.building.values import (
     Value,
 )
 from mooncake_py.compiler.native.reading import columns
+from mooncake_py.compiler.native.reading.alike import part_at
 from mooncake_py.compiler.native.reading.columns import Column
+from mooncake_py.compiler.native.reading.merging import bases_in
 from mooncake_py.compiler.native.reading.objects import ObjectReader, owned
 from mooncake_py.compiler.native.reading.row_loops import ANYWHERE, Home, Path, Row, RowLoop
 from mooncake_py.compiler.native.reading.store import Slot
@@ -38,10 +41,13 @@ class HomeReader(ObjectReader):
     rows : dict of str to Row
         By what their objects are called in the region.
     homes : dict of Slot to Home
+    copied : dict of str to sequence of Array
+        By the memory of columns the arrays that they are copies of.
     """
 
     rows: dict[str, Row]
     homes: dict[Slot, Home]
+    copied: dict[str, Sequence[Array]]
 
     def column(
         self, loop: RowLoop, values: Sequence[Value], at: Expr, path: tuple[int | str, ...]
@@ -139,6 +145,28 @@ class HomeReader(ObjectReader):
             b.add(Assign(Load(home.ranks, (at,)), rank, place=b.place))
         columns.store_number(b, Load(home.column.base, (at,)), value)
 
+    @override
+    def keep_in_list(self, value: Value) -> None:
+        for base in [*bases_in([value])]:  # what holds a row holds the array itself
+            for source in self.copied.get(base, ()):
+                super().keep_in_list(source)
+        super().keep_in_list(value)
+
+    @override
+    def own_copy(self, slot: Slot, value: Object | Tuple | Dictionary) -> list[Slot]:
+        self.require_not_at_home(value)
+        return super().own_copy(slot, value)
+
+    @override
+    def take_over(self, slot: Slot, value: Object | Tuple | Dictionary) -> None:
+        self.require_not_at_home(value)
+        super().take_over(slot, value)
+
+    def require_not_at_home(self, value: Object | Tuple | Dictionary) -> None:
+        """Raise for an object of which an attribute is in a column."""
+        if value.name in self.rows or any(s.owner == f"{value.name}." for s in self.homes):
+            raise Unfit("a variable that a loop over objects binds to one of them", self.b.place)
+
     def bring_home(self, loop: RowLoop) -> None:
         """Put the attributes that a loop assigns into columns."""
         found: dict[str, dict[str, Object]] = {}
@@ -154,12 +182,14 @@ class HomeReader(ObjectReader):
         """Return the objects that are found in the items of a loop on some path."""
         found = list(values)
         for step in steps:
-            if isinstance(step, str):
+            if isinstance(step, str) and "/" in step:
+                found = [*part_at(found, step)]
+            elif isinstance(step, str):
                 found = [self.attribute_of(o, step) for o in found if isinstance(o, Object)]
             else:
                 found = [t.items[step] for t in found if isinstance(t, Tuple)]
         objects = [o for o in found if isinstance(o, Object)]
-        if len(objects) < len(values) or any(o.is_row for o in objects):
+        if len(objects) < len(found) or any(o.is_row for o in objects):
             raise Unfit("an assignment to an attribute", self.b.place)
         return objects
 
@@ -167,8 +197,10 @@ class HomeReader(ObjectReader):
         """Put an attribute of objects into a column."""
         key = loop.place, name
         slots = [owned(o, name) for o in objects]
-        if all(slot in self.homes for slot in slots):
-            return
+        if any(slot in self.homes for slot in slots):
+            if all(slot in self.homes for slot in slots):
+                return
+            raise Unfit(f"the attribute {name}, which only some objects keep", self.b.place)
         self.assign_all(objects, slots)
         if any(slot not in self.slots.values or slot in self.slots.maybe for slot in slots):
             raise Unfit(f"the attribute {name}, which may not be bound here", self.b.place)
@@ -178,6 +210,10 @@ class HomeReader(ObjectReader):
             isinstance(first, Number) or type(first) is Array
         ):
             raise Unfit(columns.DIFFERENT, self.b.place)
+        for value in values:
+            if isinstance(value, Array):  # which other names may stand for
+                loop.memory.add(value.base)
+                self.keep_in_list(value)
         column, ranks = columns.stored_rows(self.b, values), ""
         numbers = [v for v in values if isinstance(v, Number)]
         if numbers and (columns.are_mixed(self.b, numbers) or is_mixed):

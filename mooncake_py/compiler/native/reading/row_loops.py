@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from mooncake_py.compiler.native.building.values import Array, Object, Value
+from mooncake_py.compiler.native.reading.alike import Alike
 from mooncake_py.compiler.native.reading.columns import Column
 from mooncake_py.compiler.native.reading.store import Slot
 from mooncake_py.compiler.regions.ir import Expr, Statement
@@ -52,7 +53,7 @@ class RowLoop:
         The one that it stands in.
     loops : int
         How many are around it.
-    items : tuple of Value
+    over : Alike
     looked : dict of Slot to Path
         Those that were read before it, and how they are found in the items, if they can be.
     bound : set of Slot
@@ -66,12 +67,17 @@ class RowLoop:
     place: Place
     block: list[Statement]
     loops: int
-    items: tuple[Value, ...]
+    over: Alike
     looked: dict[Slot, Path] = field(default_factory=dict)
     bound: set[Slot] = field(default_factory=set)
     memory: set[str] = field(default_factory=set)
     wrote: set[str] = field(default_factory=set)
     homes: dict[Slot, tuple[Object, str]] = field(default_factory=dict)
+
+    @property
+    def items(self) -> tuple[Value, ...]:
+        """The items that it runs over."""
+        return self.over.values
 
 
 @dataclass(eq=False)

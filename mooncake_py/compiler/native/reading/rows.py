@@ -17,6 +17,7 @@ import ast
 import weakref
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from typing import Any
 
 from mooncake_py.compiler.native.building.findings import Again, TooMuch
 from mooncake_py.compiler.native.building.indexing import Part, element, sliced
@@ -25,6 +26,8 @@ from mooncake_py.compiler.native.building.values import (
     Array,
     Cells,
     ComplexArray,
+    Dictionary,
+    Known,
     Number,
     Object,
     Slice,
@@ -42,6 +45,7 @@ from mooncake_py.compiler.native.reading.objects import owned
 from mooncake_py.compiler.native.reading.row_homes import HomeReader
 from mooncake_py.compiler.native.reading.row_loops import ANYWHERE, Path, Row, RowLoop
 from mooncake_py.compiler.native.reading.scope import Scope
+from mooncake_py.compiler.native.reading.statements import Heads
 from mooncake_py.compiler.native.reading.store import KEYS, Slot
 from mooncake_py.compiler.native.regions.linear import plus
 from mooncake_py.compiler.native.regions.region import INT
@@ -58,6 +62,8 @@ __all__ = ["RowReader"]
 
 LEAST = 4
 """Passes from which on a loop over objects may stay a loop."""
+MOST_KINDS = 8
+"""So many kinds of objects may follow one another, again and again, in a loop that stays one."""
 PAYS = 200
 """Statements that passes must add before a loop over objects stays a loop."""
 
@@ -92,10 +98,21 @@ class RowReader(HomeReader):
                 self.fallen[scope.slot(name)] = place_of(node)
                 del scope.env[name]
         with self.row_loop(place_of(node), items) as loop:
-            self.kept_loop(node, Alike(loop.items), None)
+            if loop.over.period > 1 and has_jump(node.body, ast.Break | ast.Return):
+                raise Unfit("a loop over objects of several classes that is left", place_of(node))
+            self.kept_loop(node, loop.over, None)
         target, leaves = node.target, has_jump(node.body, ast.Break | ast.Return)
         if isinstance(target, ast.Name) and not leaves and target.id not in names_bound(node.body):
             self.bind(target.id, items[-1])
+
+    @override
+    def kept_pass(self, node: ast.For, heads: Heads, at: Number, low: Expr) -> None:
+        over = heads[0][1]
+        if not isinstance(over, Alike) or over.period == 1:
+            super().kept_pass(node, heads, at, low)
+            return
+        items = [self.row_of(part, at.e) for part in over.parts]
+        super().unrolled(node, items, is_back=False)
 
     @contextmanager
     def counting(self, counts: bool, node: ast.expr | ast.stmt, passes: int) -> Iterator[None]:
@@ -114,7 +131,8 @@ class RowReader(HomeReader):
     @contextmanager
     def row_loop(self, place: Place, items: Sequence[Value]) -> Iterator[RowLoop]:
         """Read a loop over items as one that stays; if that cannot be, pass by pass."""
-        loop = RowLoop(place, self.b.block, self.b.loops, tuple(items))
+        over = Alike(tuple(items), period=self.findings.periods.get(place, 1))
+        loop = RowLoop(place, self.b.block, self.b.loops, over)
         self.row_loops.append(loop)
         try:
             self.bring_home(loop)
@@ -123,9 +141,20 @@ class RowReader(HomeReader):
         except Unfit as error:
             if isinstance(error, TooMuch) or self.findings.is_late:
                 raise
+            if isinstance(error, columns.Different):
+                self.find_period(loop, error.values)
             self.read_passes(place)
         self.row_loops.pop()
         self.take_home(loop)
+
+    def find_period(self, loop: RowLoop, values: Sequence[Value]) -> None:
+        """Find out that items of several kinds follow one another, again and again."""
+        before = loop.over.period
+        period = before * columns.period_of(values)
+        is_of_loop = len(values) * before == len(loop.items)
+        if is_of_loop and before < period <= MOST_KINDS and len(loop.items) >= LEAST * period:
+            self.findings.periods[loop.place] = period
+            raise Again
 
     def require_unchanged_before(self, loop: RowLoop) -> None:
         """Raise for a loop that changes what was read before it; attributes may be at home."""
@@ -190,14 +219,19 @@ class RowReader(HomeReader):
             loop.wrote |= {a.base, *self.aliases.others(a.base)}
         super().require_memory(a)
 
+    @override
+    def set_keys(self, made: Tuple | Dictionary, keys: Sequence[Any]) -> None:
+        for loop in self.row_loops:
+            loop.bound.add(Slot(f"{made.name}.", KEYS))
+        super().set_keys(made, keys)
+
     # Items.
 
     @override
     def row_of(self, over: Alike, at: Expr) -> Value:
         if over.count is not None:
             return self.column(self.row_loops[-1], over.values, plus(over.start, at), ANYWHERE)()
-        loop = next(found for found in self.row_loops[::-1] if found.items is over.values)
-        return self.column(loop, loop.items, at, ())()
+        return self.column(self.row_loops[-1], over.values, at, over.path)()
 
     @override
     def iterated(self, node: ast.expr) -> Iterable:
@@ -225,8 +259,11 @@ class RowReader(HomeReader):
         """Return the reader of the value of a pass."""
         b, first = self.b, values[0]
         if any(type(v) is not type(first) for v in values):
-            raise Unfit(columns.DIFFERENT, b.place)
+            raise columns.Different(values, b.place)
         if all(v is first for v in values) and not isinstance(first, Number | Array | Tuple):
+            return lambda: first
+        names = {getattr(v, "name", "") for v in values}
+        if len(names) == 1 and names.isdisjoint({""}):  # one list, which may change
             return lambda: first
         match first:
             case Number():
@@ -270,6 +307,7 @@ class RowReader(HomeReader):
             with self.before(loop):
                 found = columns.stored_rows(self.b, values)
             view = columns.array_at(found, at)
+            self.copied[found.base] = values
         return lambda: view
 
     def column_of_tuples(
@@ -292,7 +330,7 @@ class RowReader(HomeReader):
         """Return the object of a pass."""
         cls = sources[0].cls
         if any(o.cls is not cls for o in sources):
-            raise Unfit(columns.DIFFERENT, self.b.place)
+            raise columns.Different(sources, self.b.place)
         name = self.b.fresh("#row")
         self.rows[name] = Row(loop, tuple(sources), at, path)
         return Object(name, cls, ObjectType(weakref.ref(cls), True, ()), ())
@@ -356,10 +394,10 @@ class RowReader(HomeReader):
         """Return whether objects, all or none, have an attribute of their own."""
         if name.startswith("__"):
             raise Unfit(f"the attribute {name}", self.b.place)
-        found = {self.has_it(s, name) for s in sources}
-        if len(found) > 1:
-            raise Unfit(f"the attribute {name}, which some of the objects have", self.b.place)
-        return found.pop()
+        found = [self.has_it(s, name) for s in sources]
+        if len(set(found)) > 1:
+            raise columns.Different([Known(has) for has in found], self.b.place)
+        return found[0]
 
     def has_it(self, o: Object, name: str) -> bool:
         """Return whether an object has an attribute of its own."""

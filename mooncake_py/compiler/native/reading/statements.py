@@ -42,7 +42,7 @@ from mooncake_py.compiler.regions.ir import (
 from mooncake_py.overriding import override
 from mooncake_py.syntax.nodes import place_of, statement
 
-__all__ = ["StatementReader"]
+__all__ = ["Heads", "StatementReader"]
 
 Heads = list[tuple[ast.expr, Iterable | None]]
 FEW = 4  # passes of a loop that are read one by one where arrays get other shapes
@@ -158,13 +158,17 @@ class StatementReader(ConsumingReader):
             may_leave = has_jump(node.body, ast.Break | ast.Return)
             self.running.append(Running(block, counter, (low, high, step), may_leave))
             at = Number(Name(counter), "int")
-            self.bind_heads(heads, at, low)
-            self.read(node.body)
+            self.kept_pass(node, heads, at, low)
             self.settle_counters(at)
             self.running.pop()
         self.leave_loop(runs)
         steps = Op("range", (low, high, Const(step)), place=place_of(node.iter))
         b.add(For(counter, steps, tuple(block), place=place_of(node)))
+
+    def kept_pass(self, node: ast.For, heads: Heads, at: Number, low: Expr) -> None:
+        """Read a pass of a loop."""
+        self.bind_heads(heads, at, low)
+        self.read(node.body)
 
     def deleted(self, targets: Sequence[ast.expr]) -> None:
         """Read ``del`` of variables and items."""

@@ -11,7 +11,7 @@ from mooncake_py.compiler.native.reading import rows
 from mooncake_py.compiler.native.reading.reader import read_function
 from mooncake_py.compiler.native.site import report
 from tests.compiler.native.agreeing import require_compiled
-from tests.compiler.native.reading.every_way import POINT, require_whole
+from tests.compiler.native.reading.every_way import POINT, require_agreement, require_whole
 
 pytestmark = pytest.mark.plain
 
@@ -57,6 +57,14 @@ class Ball:
 
 class Heavy(Ball):
     """A ball of another class."""
+
+
+class Light(Ball):
+    """A ball with a momentum of its own."""
+
+    @property
+    def momentum(self):
+        return 0.1 * self.v * self.v
 
 
 class Spot:
@@ -147,9 +155,72 @@ def arrays(x, a):
             old = ball.place
             ball.place = old * a + np.array([0.1, ball.x])
             total += np.sum(old * ball.place) * (1 + step)
-    kept = found[1].place
-    kept[0] += a
     return total + found[1].place @ x[:2]
+
+
+def arrays_with_other_names(x, a):
+    found = balls(x, a)
+    kept, last = [ball.place for ball in found], found[-1].place
+    for ball in found:
+        if ball.number == 3:
+            break
+        ball.place = ball.place * a
+    kept[4][0] = a  # the array of the fourth ball still
+    found[5].place[1] = 3.0 * a
+    kept[0][0] = 7.0 * a
+    total = sum(ball.place @ x[:2] for ball in found) + last[1]
+    for ball in found:
+        ball.spin = ball.place
+        total += ball.spin[0] * x[0]
+    kept[4][1] = a
+    found[2].place[0] *= 2.0
+    return total + found[4].spin[1] + found[2].spin[0] + kept[5][1]
+
+
+class Cell:
+    """A cell with a value that the class has, too."""
+
+    value = 10.0
+
+    def __init__(self, value, before=None):
+        self.value, self.before = value, before
+        self.log = []
+
+
+def moved_between(x, a):
+    cells = [Cell(x[k % 4]) for k in range(5)]
+    total = 0.0
+    for cell in cells:
+        cell.value = cell.value * a
+        now = cells[1]
+        for _ in range(len(x)):
+            now = Cell(now.value * 0.5)
+        total += now.value + cell.value
+    return total
+
+
+def lists_change(x, a):
+    cells = [Cell(x[k % 4]) for k in range(5)]
+    shared = []
+    total = 0.0
+    for k, cell in enumerate(cells):
+        cells[(k + 1) % 5].log.append(a * k)
+        shared.append(cell)
+        cell.before = shared
+        total += len(cell.log) * cell.value + len(cell.before) * a
+    return total + sum(sum(cell.log) for cell in cells)
+
+
+def some_at_home(x, a):
+    cells = [Cell(x[k % 4]) for k in range(8)]
+    total = 0.0
+    for cell in cells[:6]:
+        cell.value += 0.1 * a
+        for other in cells[2:]:
+            other.value += 0.01 * cell.value
+            total += other.value
+        total += cell.value * cells[7].value
+    return total + sum(cell.value for cell in cells)
 
 
 def arrays_in_place(x, a):
@@ -276,10 +347,35 @@ def joined(x, a):
     return np.sum(np.column_stack(parts) ** 2) + np.sum(total**2)
 
 
-STAY = [half_of_the_pairs, by_index, joined, springs, one_twice, by_another_name, pairs, arrays,
-        left_early]  # fmt: skip
-FALL = [changed_elsewhere, arrays_in_place, after_the_loop, of_two_classes, structure_differs,
-        lists_grow]  # fmt: skip
+def kinds_in_turn(x, a):
+    found = [
+        cls(k, x[k] * (1 + j + k), a * np.sin(4 * j + k))
+        for j in range(4)
+        for k, cls in enumerate((Ball, Heavy, Ball, Light))
+    ]
+    for k, ball in enumerate(found):
+        ball.spin = None if k % 2 else a * k
+    total = 0.0
+    for step in range(2):
+        for n, ball in enumerate(found):
+            if isinstance(ball, Heavy):
+                ball.x *= 0.9
+                continue
+            if ball.spin is not None:
+                ball.push(-ball.spin * ball.x, 0.1)
+            else:
+                ball.push(a, 0.1 * n)
+            if ball.x > 0.5:
+                total += ball.x * x[n % 4]
+                ball.v = 0.5 * a
+            total += ball.momentum * (1 + step)
+    return total + sum(b.momentum * b.x if b.spin is None else b.x * a for b in found)
+
+
+STAY = [kinds_in_turn, half_of_the_pairs, by_index, joined, springs, one_twice, by_another_name,
+        pairs, arrays, left_early]  # fmt: skip
+FALL = [lists_change, some_at_home, changed_elsewhere, arrays_in_place, after_the_loop,
+        of_two_classes, structure_differs, lists_grow]  # fmt: skip
 
 
 @pytest.mark.parametrize("f", STAY)
@@ -292,6 +388,12 @@ def test_loops_that_stay(f, tried, stayed):
 @pytest.mark.parametrize("f", [*FALL, tables])
 def test_loops_that_are_read_pass_by_pass_after_all(f, tried, stayed):
     require_whole(f, tried)
+
+
+@pytest.mark.parametrize("f", [arrays_with_other_names, moved_between])
+@pytest.mark.usefixtures("stayed")
+def test_other_names_of_what_objects_hold(f):
+    require_agreement(f)
 
 
 def test_text_is_that_of_one_pass(monkeypatch):
