@@ -373,8 +373,7 @@ class ExpressionReader(ConditionReader):
             return self.attribute_of(base, name)
         if isinstance(base, Slice):
             return slices.attribute(self, base, name)
-        found = self.attribute_by_class(base, name)
-        if found is not None:
+        if (found := self.attribute_by_class(base, name)) is not None:
             return found
         raise Unfit(f"the attribute {name}", self.b.place)
 

@@ -6,7 +6,15 @@ import ast
 from collections.abc import Iterator, Sequence
 
 from mooncake_py.compiler.native.building.findings import Again
-from mooncake_py.compiler.native.building.values import Array, Choice, Number, Object, Stack, Unfit, Value
+from mooncake_py.compiler.native.building.values import (
+    Array,
+    Choice,
+    Number,
+    Object,
+    Stack,
+    Unfit,
+    Value,
+)
 from mooncake_py.compiler.native.reading.alike import Alike
 from mooncake_py.compiler.native.reading.bodies import has_jump, names_bound
 from mooncake_py.compiler.native.reading.branches import LEAVING

@@ -12,6 +12,7 @@ from mooncake_py.compiler.native.building import narrow
 from mooncake_py.compiler.native.building.findings import Again
 from mooncake_py.compiler.native.building.values import (
     Array,
+    Choice,
     Dictionary,
     Number,
     Object,
@@ -22,12 +23,12 @@ from mooncake_py.compiler.native.building.values import (
 from mooncake_py.compiler.native.reading import columns
 from mooncake_py.compiler.native.reading.alike import part_at
 from mooncake_py.compiler.native.reading.columns import Column
-from mooncake_py.compiler.native.reading.merging import bases_in
+from mooncake_py.compiler.native.reading.merging import Before, bases_in
 from mooncake_py.compiler.native.reading.objects import ObjectReader, owned
 from mooncake_py.compiler.native.reading.row_loops import ANYWHERE, Home, Path, Row, RowLoop
-from mooncake_py.compiler.native.reading.store import Slot
+from mooncake_py.compiler.native.reading.store import Slot, Snapshot
 from mooncake_py.compiler.native.regions.region import FLOAT
-from mooncake_py.compiler.regions.ir import Assign, Const, Expr, Load
+from mooncake_py.compiler.regions.ir import Assign, Const, Expr, Load, Statement
 from mooncake_py.overriding import override
 
 __all__ = ["HomeReader"]
@@ -161,6 +162,32 @@ class HomeReader(ObjectReader):
     def take_over(self, slot: Slot, value: Object | Tuple | Dictionary) -> None:
         self.require_not_at_home(value)
         super().take_over(slot, value)
+
+    @override
+    def note(self, slot: Slot, value: Value) -> bool:
+        self.require_lasting([value])
+        return super().note(slot, value)
+
+    @override
+    def tagged(
+        self,
+        known: Before,
+        blocks: Sequence[list[Statement]],
+        sides: Sequence[Snapshot] | None,
+        values: Sequence[Value],
+    ) -> Choice:
+        self.require_lasting(values)
+        return super().tagged(known, blocks, sides, values)
+
+    def require_lasting(self, values: Sequence[Value]) -> None:
+        """Raise for objects that are others in each pass among what is chosen from."""
+        for value in values:
+            if isinstance(value, Choice):
+                self.require_lasting(value.options)
+            elif isinstance(value, Tuple):
+                self.require_lasting(value.items)
+            elif isinstance(value, Object) and value.is_row:
+                raise Unfit("an object of a loop that a test on numbers chooses", self.b.place)
 
     def require_not_at_home(self, value: Object | Tuple | Dictionary) -> None:
         """Raise for an object of which an attribute is in a column."""

@@ -211,6 +211,20 @@ def lists_change(x, a):
     return total + sum(sum(cell.log) for cell in cells)
 
 
+def chosen(x, a):
+    cells = [Cell(x[k % 4] * (1 + k % 3)) for k in range(6)]
+    best = cells[0]
+    total = 0.0
+    for cell in cells:
+        if cell.value > best.value:
+            best = cell
+        one = cell if cell.value > a else cells[1]
+        one.value += 0.1 * a
+        total += one.value * cell.value
+    best.value *= 2.0
+    return total + sum(cell.value for cell in cells) + best.value
+
+
 def some_at_home(x, a):
     cells = [Cell(x[k % 4]) for k in range(8)]
     total = 0.0
@@ -390,7 +404,7 @@ def test_loops_that_are_read_pass_by_pass_after_all(f, tried, stayed):
     require_whole(f, tried)
 
 
-@pytest.mark.parametrize("f", [arrays_with_other_names, moved_between])
+@pytest.mark.parametrize("f", [arrays_with_other_names, moved_between, chosen])
 @pytest.mark.usefixtures("stayed")
 def test_other_names_of_what_objects_hold(f):
     require_agreement(f)
