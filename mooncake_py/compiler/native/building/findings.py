@@ -189,6 +189,12 @@ class Findings:
             vars(self).update(self.kept)
             self.kept = None
 
+    def unroll(self, place: Place | None) -> None:
+        """Have a loop read pass by pass: ints that it binds again may be bound once each then."""
+        self.unrolled.add(place)
+        if not self.is_late:  # else it is forgotten
+            self.counters.clear()
+
     def gives_rows_up(self, error: Unfit) -> bool:
         """Have loops over objects read pass by pass, as more is known then; False if none is left.
 

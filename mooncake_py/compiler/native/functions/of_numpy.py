@@ -71,6 +71,7 @@ from mooncake_py.compiler.native.functions.products import PRODUCTS, of_stacks, 
 from mooncake_py.compiler.native.functions.repeating import REPEATING, flattened
 from mooncake_py.compiler.native.functions.reshaping import raveled, reshaped, reshaped_method
 from mooncake_py.compiler.native.functions.rounding import ROUNDING, rounded
+from mooncake_py.compiler.native.functions.sets import SETS
 from mooncake_py.compiler.native.functions.sorting import SORTING, SORTING_METHODS
 from mooncake_py.compiler.native.functions.statistics import STATISTICS, divided_by_count
 from mooncake_py.compiler.native.functions.ufunc_methods import METHODS_OF_UFUNCS, reader_of_method
@@ -438,7 +439,9 @@ FUNCTIONS: dict[Any, Reader] = {
     np.einsum: einsum, np.reshape: reshaped, np.ravel: raveled,
     np.copyto: copied_to,
 } | BUILTINS | MATRIX_FUNCTIONS | LINEAR_ALGEBRA | ROUNDING | EXACT | AXES  # fmt: skip
-FUNCTIONS |= SORTING | INDICES | STATISTICS | DIFFERENCES | REPEATING | NORMS | PRODUCTS | OF_MATH
+FUNCTIONS |= (
+    SORTING | INDICES | SETS | STATISTICS | DIFFERENCES | REPEATING | NORMS | PRODUCTS | OF_MATH
+)
 
 
 def reader_of(f: Any, args: Sequence[Value]) -> Reader | None:

@@ -349,7 +349,7 @@ class AssignmentReader(MemoryWriter):
         place = self.few.get(next(reversed(counters), ""))
         pairs = zip(value.shape, before.shape, strict=True)
         if place is not None and any(minus(n, m) != ZERO for n, m in pairs):
-            self.findings.unrolled.add(place)
+            self.findings.unroll(place)
             self.findings.carried.discard(own)  # unless a loop around it rebinds it too
             raise Again
 

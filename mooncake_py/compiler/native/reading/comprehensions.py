@@ -303,7 +303,7 @@ class ComprehensionReader(RowReader):
         is_stacked = isinstance(found, Array) or (isinstance(found, Tuple) and not found.is_list)
         is_unrolled = count is not None and (count <= SHORT or not is_stacked)
         if is_unrolled and place_of(node) not in self.findings.unrolled:
-            self.findings.unrolled.add(place_of(node))
+            self.findings.unroll(place_of(node))
             raise Again
         if not is_stacked:
             self.unroll_at(place_of(node))

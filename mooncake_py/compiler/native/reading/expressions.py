@@ -432,7 +432,7 @@ class ExpressionReader(ConditionReader):
         for part in walk(index):
             loop = self.short.get(part.name) if isinstance(part, Name) else None
             if loop is not None:
-                self.findings.unrolled.add(loop)
+                self.findings.unroll(loop)
                 raise Again
 
     def mask_of(self, a: Array, parts: Sequence[Part]) -> Array | None:

@@ -152,7 +152,7 @@ class MovingReader(StructureMethodReader):
     @override
     def unroll_at(self, place: Place | None, pins: bool = True) -> None:
         if place in self.short.values() and place not in self.findings.unrolled:
-            self.findings.unrolled.add(place)
+            self.findings.unroll(place)
             raise Again
         if pins and place in self.passes:
             self.pin(self.passes[place], MOST_ITEMS)
