@@ -131,7 +131,7 @@ def agree(f: Any) -> None:
         assert_allclose(found, expected, rtol=1e-10, atol=1e-12)
 
 
-class Total:
+class Bumped:
     def __init__(self, t):
         self.t = t
         self.seen = [t, 2.0 * t, t]
@@ -146,24 +146,24 @@ class Total:
 
 
 def beside_a_list(x):
-    o = Total(x[0])
+    o = Bumped(x[0])
     return o.t + sum([o.bump(v) for v in x if v > 0.5])
 
 
 def beside_items(x):
-    o = Total(x[1])
+    o = Bumped(x[1])
     return o.t * max(o.bump(v) for v in x) + o.t
 
 
 def alone(x):
-    o = Total(x[2])
+    o = Bumped(x[2])
     values = [o.bump(v) for v in x[:3]]
     pairs = [[o.bump(u) * v for v in values] for u in (1.0, x[0])]
     return values[0] * values[2] + o.t + pairs[0][1] * pairs[1][2]
 
 
 def of_what_it_writes(x):
-    o = Total(x[3])
+    o = Bumped(x[3])
     found = [o.mark(v) for v in o.seen]
     return found[0] + 2.0 * found[1] + 3.0 * found[2]
 
