@@ -176,7 +176,7 @@ class Vectors:
         return f"np.where({test}, {a}, {b})"
 
     def side(self, e: Expr, own: Axes, axes: Axes) -> str:
-        """Return what one test chooses as a whole, which has the axes of the other side too."""
+        """Return one side of a choice by one test, with the axes of the other side too."""
         text = self.text(e, axes)
         if set(self.loops.axes(e)) == set(own):
             return text

@@ -21,7 +21,7 @@ class DeclaredReader(Naming):
     Attributes
     ----------
     implied : dict of str to Expr
-        By the names of truths that are bound once the tests that they stand for.
+        By the names of booleans that are bound once: the tests that they stand for.
     comprehending : tuple of Place
         Where the comprehensions stand whose parts are read.
     """
@@ -48,11 +48,11 @@ class DeclaredReader(Naming):
         raise NotImplementedError
 
     def for_each(self, choice: Choice, read: Callable[[Value], Value]) -> Value:
-        """Return what is read for what a choice is when it runs."""
+        """Return the value read from the option that a choice is when it runs."""
         raise NotImplementedError
 
     def but_none(self, choice: Choice, read: Callable[[Value], Value]) -> Value:
-        """Return what is read for what a choice is, which must not be None then."""
+        """Return the value read from the option that a choice is, which must not be None then."""
         raise NotImplementedError
 
     def as_operand(self, value: Value) -> Value:

@@ -73,7 +73,7 @@ class KeptChoiceReader(ChoosingReader):
     made_here: dict[str, Object]
 
     def key_of(self, o: Object) -> tuple[Any, ...]:
-        """Return what an object is known by in all readings."""
+        """Return the key of an object, the same in all readings."""
         return ("passed", o.path) if o.path else ("made", o.name)
 
     def known_by(self, key: tuple[Any, ...]) -> Object | None:
@@ -137,7 +137,7 @@ class KeptChoiceReader(ChoosingReader):
         return is_news
 
     def head_of(self, value: Value) -> Head:
-        """Return what an option is like."""
+        """Return the kind of an option."""
         match value:
             case Object():
                 return Head("object", self.key_of(value))

@@ -167,7 +167,7 @@ class LoopRule(LastingReader):
         self.findings.later()
 
     def may_choose(self, old: Value, value: Value, around: Around) -> bool:
-        """Return True for what a loop binds a slot to that is not made anew in each pass."""
+        """Return True for a value that a loop binds a slot to, and that is not new in each pass."""
         if isinstance(value, Object):
             return self.serial(value.name) <= around.before.names
         return not (isinstance(old, Number) and isinstance(value, Number)) and not (

@@ -54,7 +54,7 @@ class Fact(NamedTuple):
         return number not in self.excluded and (self.allowed is None or number in self.allowed)
 
     def joined(self, other: Fact) -> Fact:
-        """Return what holds where both do."""
+        """Return the fact that holds where both do."""
         if self.allowed is None or other.allowed is None:
             allowed = self.allowed if other.allowed is None else other.allowed
         else:
@@ -62,7 +62,7 @@ class Fact(NamedTuple):
         return Fact(allowed, self.excluded | other.excluded)
 
     def either(self, other: Fact) -> Fact:
-        """Return what holds where one of the two does."""
+        """Return the fact that holds where one of the two does."""
         if self.allowed is not None and other.allowed is not None:
             return Fact(self.allowed - self.excluded | other.allowed - other.excluded)
         if self.allowed is None and other.allowed is None:
@@ -76,12 +76,12 @@ Facts = Mapping[str, Fact]
 
 
 def facts_of(test: Expr, holds: bool, implied: Mapping[str, Expr]) -> dict[str, Fact]:
-    """Return what is known of tags where a test holds, or where it does not.
+    """Return the facts about tags where a test holds, or where it does not.
 
     Parameters
     ----------
     implied : dict of str to Expr
-        By the names of truths that are bound once the tests that they stand for.
+        By the names of booleans that are bound once: the tests that they stand for.
     """
     match test:
         case Compare(ops=("eq",), args=(Name(name=tag), Const(value=int() as number))):
@@ -101,12 +101,12 @@ def facts_of(test: Expr, holds: bool, implied: Mapping[str, Expr]) -> dict[str, 
 
 
 def both(x: Facts, y: Facts) -> dict[str, Fact]:
-    """Return what is known where two things hold."""
+    """Return the facts where two things hold."""
     return {**x, **{tag: fact.joined(x[tag]) if tag in x else fact for tag, fact in y.items()}}
 
 
 def united(x: Facts, y: Facts) -> dict[str, Fact]:
-    """Return what is known where one of two things holds."""
+    """Return the facts where one of two things holds."""
     return {tag: fact.either(y[tag]) for tag, fact in x.items() if tag in y}
 
 
@@ -125,7 +125,7 @@ def remaining(choice: Choice, facts: Facts) -> Value:
 
 
 def options_of(value: Value) -> list[tuple[int, Value]]:
-    """Return what a choice may be, with the numbers of the tag."""
+    """Return the options of a choice, with their numbers."""
     assert isinstance(value, Choice)
     return [*zip(value.numbers, value.options, strict=True)]
 
@@ -189,7 +189,7 @@ class ChosenView(Array):
 
 
 def as_view(found: Value) -> Value:
-    """Return what is read of one of several arrays; as a view of it if it may be one."""
+    """Return the part read from one of several arrays, as a view if it may be one."""
     if not isinstance(found, Array) or isinstance(found, ComplexArray):
         return found
     return ChosenView(found.shape, found.kind, found.at)
