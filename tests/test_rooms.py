@@ -27,8 +27,8 @@ WITHIN = {
         "regions", "derivatives", "printing", "sites", "statements", "native", "",
     ),
     "compiler.native": (
-        "regions", "building", "functions", "reading", "lowering", "sweeps", "llvm", "machine",
-        "numpy_text", "",
+        "regions", "nodes", "building", "functions", "reading", "lowering", "sweeps", "llvm",
+        "machine", "numpy_text", "",
     ),
 }  # fmt: skip
 
@@ -39,6 +39,7 @@ LATER = {
     ("language.checkpoints", "recomputation.loop"),
     ("language.stored_files", "utilities.saving"),
     ("language.weak_references", "recomputation.replay"),
+    ("compiler.native.nodes.derivatives", "interface"),
     ("modes.reverse.derived_rule", "modes.debug.coduals"),
     ("modes.reverse.settings", "modes.debug.context"),
     ("modes.reverse.differentiate", "nesting.inside"),

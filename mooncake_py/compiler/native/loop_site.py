@@ -235,7 +235,8 @@ class LoopSite(Site):
         if within is not None:
             require_hope(within, self.loop.node)
         try:
-            return read_loop(f, self.loop, served, unserved, met)
+            calls = self.compiler is not NUMPY
+            return read_loop(f, self.loop, served, unserved, met, calls=calls)
         except Unfit as error:
             if error.within is self.code:
                 error.within = within

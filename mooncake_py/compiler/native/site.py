@@ -23,7 +23,7 @@ from mooncake_py.compiler.native.building.values import Unfit
 from mooncake_py.compiler.native.choices import takes_notes
 from mooncake_py.compiler.native.entering_again import Quick
 from mooncake_py.compiler.native.fingerprint import fingerprint, text_of_type
-from mooncake_py.compiler.native.form import Compiler
+from mooncake_py.compiler.native.form import NUMPY, Compiler
 from mooncake_py.compiler.native.giving_back import given_back
 from mooncake_py.compiler.native.machine import notes
 from mooncake_py.compiler.native.machine.background import is_busy
@@ -481,7 +481,7 @@ class FunctionSite(Site):
     def read(
         self, f: FunctionType, types: tuple[Type, ...], met: Met, given: Sequence[Any]
     ) -> Reading:
-        return read_function(f, types, met, given)
+        return read_function(f, types, met, given, calls=self.compiler is not NUMPY)
 
     @override
     def report(self) -> list[Outcome]:

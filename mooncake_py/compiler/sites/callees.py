@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 __all__ = ["YIELDING", "Callee", "Callees", "has_rule", "is_own", "same_items"]
 
 LIBRARIES = frozenset({"numpy", "scipy"})
+PRINTED = "<string>", "<call_node "
+"""How the files of functions begin that libraries, and this one, have printed."""
 GONE = object()
 YIELDING = 0x20 | 0x80 | 0x200  # flags of generators and coroutines
 UNFIT_FLAGS = 0x04 | 0x08 | YIELDING  # variadic besides
@@ -46,7 +48,7 @@ def is_own(f: Any, unfit: int = UNFIT_FLAGS) -> bool:
         or is_constant_library(module)
         or package_of(f) in LIBRARIES
         or f.__globals__.get("__name__", "").partition(".")[0] in LIBRARIES
-        or f.__code__.co_filename.startswith((PACKAGE, "<string>"))
+        or f.__code__.co_filename.startswith((PACKAGE, *PRINTED))
         or has_rule(f)
     )
 

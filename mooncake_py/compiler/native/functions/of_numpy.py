@@ -30,6 +30,7 @@ from mooncake_py.compiler.native.building.operations import added_to_nothing, ma
 from mooncake_py.compiler.native.building.values import (
     PARTS,
     Array,
+    Cells,
     ComplexArray,
     ComplexNumber,
     Known,
@@ -145,7 +146,7 @@ def product(b: Builder, args: Sequence[Value], given: Given) -> Value:
         raise Unfit("a product of one operand: give two", b.place)
     if is_complex(x, y):
         return complex_functions.product(b, x, y)
-    x, y = (array_of(b, v) if isinstance(v, Tuple) else v for v in (x, y))
+    x, y = (array_of(b, v) if isinstance(v, Tuple | Cells) else v for v in (x, y))
     if isinstance(x, Number) or isinstance(y, Number):
         x, y = (operations.of_numpy(b, v) for v in (x, y))
         found = operations.operated(b, "mul", x, y)

@@ -16,7 +16,7 @@ from mooncake_py.compiler.regions.ir import Count, For, ForAll, While, statement
 if TYPE_CHECKING:
     from mooncake_py.compiler.native.llvm.writer import Writer
 
-__all__ = ["INTERRUPTED", "LOOK", "listen", "listens"]
+__all__ = ["INTERRUPTED", "IN_CALL", "LOOK", "listen", "listens"]
 
 INTERRUPTED = -2
 """Returned by a function that was left for a signal, whose exception is set."""
@@ -50,6 +50,24 @@ LOOK = Helper(
         "PyGILState_Release": f"declare void @PyGILState_Release(i32) {HIDDEN}",
     },
 )
+CALLED = f"""\
+define internal i32 @mc_interrupted(i8 %done) noinline cold nounwind {{
+  %so = icmp eq i8 %done, {INTERRUPTED}
+  br i1 %so, label %again, label %on
+on:
+  ret i32 0
+again:
+  %held = call i32 @PyGILState_Ensure()
+  call void @PyErr_SetInterrupt()
+  %found = call i32 @PyErr_CheckSignals()
+  call void @PyGILState_Release(i32 %held)
+  ret i32 %found
+}}
+"""
+IN_CALL = Helper(
+    CALLED, {**LOOK.declares, "PyErr_SetInterrupt": "declare void @PyErr_SetInterrupt()"}
+)
+"""Where a function of Python was interrupted: the exception is raised again, from compiled code."""
 OFTEN = 63
 
 

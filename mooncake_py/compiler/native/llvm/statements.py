@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import groupby
 
 from mooncake_py.compiler.native.llvm.expressions import Expressions
+from mooncake_py.compiler.native.llvm.listening import INTERRUPTED
 from mooncake_py.compiler.native.llvm.loops import Loops
 from mooncake_py.compiler.native.llvm.memory import Memory
 from mooncake_py.compiler.native.llvm.numbers import joined
@@ -18,6 +19,7 @@ from mooncake_py.compiler.native.llvm.saved import (
 )
 from mooncake_py.compiler.native.llvm.stack import Stack
 from mooncake_py.compiler.native.llvm.writer import NO_MEMORY
+from mooncake_py.compiler.native.nodes.node import Outside
 from mooncake_py.compiler.native.regions.refused import CannotCompile
 from mooncake_py.compiler.native.regions.region import BOOL, FLOAT32, INT
 from mooncake_py.compiler.regions.ir import (
@@ -57,7 +59,8 @@ class Statements:
     Parameters
     ----------
     asks : bool
-        Whether it is left where a function of arrays fails: the way back does not ask.
+        Whether it is left where a function of arrays fails: the way back does not ask, but where
+        a function of Python fails.
     is_count : bool
         Whether of what is pushed only the size counts.
     listens : bool
@@ -207,6 +210,11 @@ class Statements:
             passed += [f"i64 {arrays.length(array, axis)}" for axis in range(axes)]
         symbol = self.writer.module.symbol_of(s.function, tuple(kinds), BOOL)
         done = self.writer.do(f"call i8 @{symbol}({', '.join(passed)})")
+        if isinstance(s.function, Outside):
+            found = self.writer.helper("mc_interrupted", "i32", f"i8 {done}")
+            self.writer.leave_unless(self.writer.do(f"icmp sge i32 {found}, 0"), INTERRUPTED)
+            self.writer.leave_unless(self.writer.do(f"icmp sgt i8 {done}, 0"))
+            return
         self.writer.leave_unless(self.writer.do(f"icmp sge i8 {done}, 0"), NO_MEMORY)
         if self._asks:
             self.writer.leave_unless(self.writer.do(f"icmp ne i8 {done}, 0"))

@@ -188,7 +188,7 @@ class Work:
         """Return code in memory; what it calls is of the same level."""
         code, named = found
         called = {name: foreign_address(f, level) for name, f in self.foreign.items()}
-        return linked(code, self.names, addresses(named, called))
+        return linked(code, self.names, addresses(named, called), self.foreign)
 
     def entries(
         self, code: Linked

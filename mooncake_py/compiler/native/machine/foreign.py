@@ -12,8 +12,10 @@ from mooncake_py.compiler.native.machine import objects
 from mooncake_py.compiler.native.machine.by_numba import function_of_c
 from mooncake_py.compiler.native.machine.levels import Level, object_code
 from mooncake_py.compiler.native.machine.linking import linked
+from mooncake_py.compiler.native.machine.outside import outside_address
 from mooncake_py.compiler.native.machine.read_functions import ENTRY, printed_alone
 from mooncake_py.compiler.native.machine.symbols import addresses
+from mooncake_py.compiler.native.nodes.node import Outside
 from mooncake_py.compiler.native.regions.refused import CannotCompile
 
 __all__ = ["foreign_address"]
@@ -39,6 +41,8 @@ def foreign_address(foreign: Foreign, level: Level) -> int:
     CannotCompile
         It cannot be read, and Numba is not there or does not compile it.
     """
+    if isinstance(foreign.function, Outside):
+        return outside_address(foreign)
     found = MADE.get((foreign, level)) or MADE.get((foreign, None))
     if found is None:  # other threads may do the same meanwhile
         try:

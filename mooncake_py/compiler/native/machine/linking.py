@@ -26,13 +26,18 @@ class Linked:
     Attributes
     ----------
     addresses : dict of str to int
+    held : object
+        What it calls.
     """
 
     addresses: dict[str, int]
     _engine: Any
+    held: Any = None
 
 
-def linked(code: bytes, names: Iterable[str], symbols: Mapping[str, int]) -> Linked:
+def linked(
+    code: bytes, names: Iterable[str], symbols: Mapping[str, int], held: Any = None
+) -> Linked:
     """Return functions of object code.
 
     Parameters
@@ -41,6 +46,8 @@ def linked(code: bytes, names: Iterable[str], symbols: Mapping[str, int]) -> Lin
         Of the functions that are wanted.
     symbols : mapping of str to int
         The addresses of what the code calls.
+    held : object, optional
+        What must be there as long as the code is.
     """
     binding = llvm()
     with LOCK:
@@ -57,7 +64,7 @@ def linked(code: bytes, names: Iterable[str], symbols: Mapping[str, int]) -> Lin
         found = {name: engine.get_function_address(name) for name in names}
     if not all(found.values()):
         raise CannotCompile("the code has not the functions that it should have")
-    return Linked(found, engine)
+    return Linked(found, engine, held)
 
 
 def made_by_llvm() -> dict[str, int]:

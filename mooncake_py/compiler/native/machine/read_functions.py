@@ -5,7 +5,8 @@ Where arrays are passed it is one of `systems`, which returns whether it came to
     i8 mc_alone_entry(ptr, i64, i64, ptr, i64, ...)     1 if so, 0 if not
     i8 mc_alone_entry(double, i64, ..., ptr)            and its result behind the last address
 
-and -1 where there is no memory.
+and -1 where there is no memory.  A partial derivative may name a function of real numbers, as
+``of_reals``, that stands for it here.
 """
 
 from __future__ import annotations
@@ -70,6 +71,7 @@ class AnyReader(FunctionReader):
     """Reads a function that has a rule, or is one of ours."""
 
     top: FunctionType
+    may_call = False  # nothing would hold what is called
 
     @override
     def is_readable(self, named: Any) -> bool:
@@ -92,16 +94,17 @@ def printed_alone(foreign: Foreign) -> tuple[str, Printer]:
     CannotCompile
         It reads what may change.
     """
-    f = python_function(foreign.function)
+    named = getattr(foreign.function, "of_reals", foreign.function)
+    f = python_function(named)
     if f is None:
         raise Unfit("a function that is not written in Python")
-    if is_jitted(foreign.function) and not is_its_python(foreign.function):
+    if is_jitted(named) and not is_its_python(named):
         raise Unfit("compiled code that does something else than its Python")
     # Partial derivatives are those of NumPy, which does not raise where there is none.
-    wide = "float" if has_rule(foreign.function) and not is_ours(f) else "float64"
+    wide = "float" if has_rule(named) and not is_ours(f) else "float64"
     reading = read(f, [type_of_passed(kind, axes, wide) for kind, axes in foreign.kinds])
     ints = [k for k, (kind, _) in enumerate(foreign.kinds) if kind == INT]
-    if Callee(foreign.function, f).may_overflow(frozenset(f.__code__.co_varnames[k] for k in ints)):
+    if Callee(named, f).may_overflow(frozenset(f.__code__.co_varnames[k] for k in ints)):
         raise Unfit("ints that wrap around in code compiled by Numba")
     region = lowered(reading.region)
     if reading.captured or reading.set_after or reading.grown or region.lists:

@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 
 from mooncake_py.by_identity import answers_itself
-from mooncake_py.compiler.native.building import operations
 from mooncake_py.compiler.native.building.findings import Again
 from mooncake_py.compiler.native.building.in_words import said
 from mooncake_py.compiler.native.building.types import Path, Type
@@ -34,6 +33,7 @@ from mooncake_py.compiler.native.building.values import (
 )
 from mooncake_py.compiler.native.functions import of_numpy
 from mooncake_py.compiler.native.reading import (
+    call_nodes,
     constant_calls,
     dicts,
     drawing,
@@ -89,8 +89,11 @@ class CallReader(ExpressionReader):
         Memory of arrays of which lists hold copies.
     of_generators : set of str
         Owners, and slots by their names, that only generators read.
+    may_call : bool
+        Whether functions that are not read may be called.
     """
 
+    may_call = True
     around: list[Around]
     running: list[drawing.Running]
     order: list[str]
@@ -196,6 +199,10 @@ class CallReader(ExpressionReader):
     @override
     def pin(self, e: Expr, most: int = pinned.MOST) -> None:
         pinned.pin(self, e, most)
+
+    def is_readable(self, named: Any) -> bool:
+        """Return True for a function that is read, not called."""
+        raise NotImplementedError
 
     def append(self, made: Value, method: str, node: ast.Call) -> Value:
         """Read a statement that appends numbers to a list."""
@@ -427,7 +434,8 @@ class CallReader(ExpressionReader):
         except TypeError:
             reader = None
         if isinstance(f, Function) or (reader is None and python_function(f) is not None):
-            return self.inlined(f, args, given)
+            outside = None if self.is_readable(f) else call_nodes.called(self, f, args, given)
+            return self.inlined(f, args, given) if outside is None else outside
         if f is slice:
             return slices.called(self, args, given)
         if f is dict or f is OrderedDict:
@@ -439,15 +447,9 @@ class CallReader(ExpressionReader):
         out = given.pop("out", None) if issubclass(type(f), np.ufunc) or f is np.dot else None
         if f is np.dot and isinstance(out, Array):
             refuse_unfit_output(out, [*args, *given.values()], node)
-        if reader is not None:
-            try:
-                found = reader(self.b, args, given)
-                if f is list:
-                    found = self.list_made(found, self.b.place)
-            except ValueError as error:  # of too few arguments, or too many
-                raise Unfit("a call with arguments that do not fit", place_of(node)) from error
-        else:
-            found = None if given else operations.applied(self.b, f, args)
+        found = call_nodes.read_or_called(self, reader, f, args, given)
+        if f is list and found is not None:
+            found = self.list_made(found, self.b.place)
         if found is None:
             name = getattr(f, "__name__", type(f).__name__)
             raise Unfit(f"the function {name}", place_of(node))

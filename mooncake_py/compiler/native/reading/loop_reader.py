@@ -26,6 +26,8 @@ def read_loop(
     types: Mapping[str, Type],
     unserved: Mapping[str, str],
     met: Met | None = None,
+    *,
+    calls: bool = True,
 ) -> Reading:
     """Read a loop as a region that gives back a tuple of what is read afterwards.
 
@@ -39,6 +41,8 @@ def read_loop(
         What variables are whose values cannot be passed.
     met : dict of int to Path, optional
         Where the structures among the variables are.
+    calls : bool, optional
+        Whether functions that are not read may be called: see `call_nodes`.
 
     Raises
     ------
@@ -48,6 +52,7 @@ def read_loop(
 
     def read(findings: Findings) -> Reading:
         reader = LoopReader(findings, unserved, met)
+        reader.may_call = calls
         with reader.telling():
             return reader.loop_whole(f, loop, types)
 

@@ -26,6 +26,7 @@ from mooncake_py.compiler.native.building.types import (
     UnservedType,
 )
 from mooncake_py.compiler.native.building.values import (
+    Function,
     Known,
     Number,
     Object,
@@ -72,6 +73,8 @@ class ObjectReader(ClassReader):
         Those that have been bound, in what the region calls them.
     of_classes : set of str
         Those that the object did not have, but maybe its class, when they were read in a loop.
+    of_functions : dict of Function to dict of str to Value
+        The attributes that functions within others have been given.
     """
 
     initial: dict[str, Value]
@@ -81,6 +84,7 @@ class ObjectReader(ClassReader):
     own_attributes: set[str]
     of_classes: set[str]
     asked: set[str]
+    of_functions: dict[Function, dict[str, Value]]
 
     def bind_assigned(self) -> None:
         """Bind what is assigned somewhere in arguments: attributes, items of lists and dicts."""
@@ -229,6 +233,9 @@ class ObjectReader(ClassReader):
 
     @override
     def bind_attribute(self, o: Value, name: str, value: Value) -> None:
+        if isinstance(o, Function) and self.is_straight and not self.b.loops:
+            self.of_functions.setdefault(o, {})[name] = value  # which only solvers read
+            return
         if not isinstance(o, Object) or not o.type.is_written_plainly or name.startswith("__"):
             raise Unfit(f"an assignment to the attribute {name}", self.b.place)
         found = self.scope.of_class(o.cls, name)

@@ -112,6 +112,7 @@ def read_function(
     types: Sequence[Type],
     met: Met | None = None,
     given: Sequence[Any] | None = None,
+    calls: bool = True,
 ) -> Reading:
     """Read a function for arguments of some types.
 
@@ -120,7 +121,7 @@ def read_function(
     met : dict of int to Path, optional
         Where the structures among the arguments are: global names may stand for them too.
     given : sequence, optional
-        The arguments, of which ints may decide structure.
+        The arguments, of which ints may decide structure; `calls`: see `call_nodes`.
 
     Raises
     ------
@@ -130,6 +131,7 @@ def read_function(
 
     def read(findings: Findings) -> Reading:
         reader = FunctionReader(findings, met)
+        reader.may_call = calls
         with reader.telling():
             return reader.whole(f, types, given)
 
@@ -148,8 +150,7 @@ class FunctionReader(ResultReader):
         self.order = []
         self.result = None
         self.loops_outside = 0
-        self.few = {}
-        self.buffers = {}
+        self.few, self.buffers = {}, {}
         self.aliases = Aliases()
         self.holds_input = {}
         self.from_input: set[str] = set()
@@ -173,13 +174,12 @@ class FunctionReader(ResultReader):
         self.looked = {}
         self.initial = {}
         self.results = {}
-        self.lost = set()
-        self.in_lists = set()
+        self.lost, self.in_lists = set(), set()
         self.pending = []
         self.own_attributes = set()
         self.bound_at = {}
         self.of_classes = set()
-        self.asked = set()
+        self.asked, self.of_functions = set(), {}
         self.holders = {}
         self.moved_to = {}
         self.running = []

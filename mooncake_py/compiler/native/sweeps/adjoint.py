@@ -40,6 +40,7 @@ from mooncake_py.compiler.native.regions.mentions import (
 )
 from mooncake_py.compiler.native.regions.region import BOOL, FLOAT, INT, REAL, NativeRegion
 from mooncake_py.compiler.native.sweeps.applied import Derivatives
+from mooncake_py.compiler.native.sweeps.called import recorded
 from mooncake_py.compiler.native.sweeps.counting import counted
 from mooncake_py.compiler.native.sweeps.needs import Needs
 from mooncake_py.compiler.native.sweeps.normal import normal
@@ -327,7 +328,7 @@ class _Adjoint(Sweeper):
             case Assign() | Let():
                 return self.paired(s, s, (), ())
             case Apply():
-                return [s], [*self.pull_of(s).back]
+                return [recorded(s, self.active)], [*self.pull_of(s).back]
             case ForAll(body=(Assign() as inner,)):
                 return self.paired(s, inner, s.counters, s.extents)
             case Reduce():

@@ -31,6 +31,7 @@ from mooncake_py.compiler.native.regions.systems import (
     solve_lower_transposed,
     solve_transposed,
 )
+from mooncake_py.compiler.native.sweeps import called
 from mooncake_py.compiler.native.sweeps.pull import NOTHING, Pull
 from mooncake_py.compiler.regions.ir import (
     Alloc,
@@ -104,6 +105,8 @@ class Derivatives:
         clears : bool
             Whether the cotangent of what is computed must be zero afterwards.
         """
+        if called.is_call(s):
+            return called.pull_call(s, active, self.fresh)
         if s.target not in active:
             return NOTHING
         d = shadow(s.target)
@@ -176,6 +179,8 @@ class Derivatives:
 
     def push(self, s: Apply, names: Mapping[str, str]) -> Block:
         """Return the statement, and what computes its tangent; of arrays the tangents are named."""
+        if called.is_call(s):
+            return called.push_call(s, names, self.fresh)
         if s.target not in names:
             return (s,)
         if names.keys().isdisjoint(s.operands):

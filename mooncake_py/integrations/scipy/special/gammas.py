@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -34,6 +35,36 @@ def trigamma(x: Any) -> Any:
         tail = w * (b + tail)
     total += 1 / z + w / 2 + tail / z
     return np.where(left, (np.pi / np.sin(np.pi * x)) ** 2 - total, total)
+
+
+def slope_of_psi(x: Any, y: Any) -> Any:
+    """Return the derivative of ``psi``."""
+    return trigamma(x)
+
+
+def real_trigamma(x: Any, y: Any) -> Any:
+    """Return the derivative of ``psi`` at one real number, by arithmetic alone."""
+    if x <= 0.0 and math.floor(x) == x:
+        return math.inf
+    z = x
+    if x < 0.0:
+        z = 1.0 - x
+    total = 0.0
+    while z < 15.0:
+        total += 1.0 / (z * z)
+        z += 1.0
+    w = 1.0 / (z * z)
+    tail = w * (7 / 6 + w * (-3617 / 510))
+    tail = w * (5 / 66 + w * (-691 / 2730 + tail))
+    tail = w * (1 / 6 + w * (-1 / 30 + w * (1 / 42 + w * (-1 / 30 + tail))))
+    total += 1.0 / z + w / 2.0 + tail / z
+    if x < 0.0:
+        s = math.pi / math.sin(math.pi * x)
+        return s * s - total
+    return total
+
+
+slope_of_psi.of_reals = real_trigamma  # type: ignore[attr-defined]
 
 
 def is_pole(x: Any) -> Any:
@@ -95,7 +126,7 @@ elementwise(ss.gamma, lambda x, y: y * ss.psi(x))
 elementwise(ss.gammaln, lambda x, y: ss.psi(x))
 elementwise(ss.loggamma, lambda x, y: ss.psi(x))
 elementwise(ss.rgamma, lambda x, y: rgamma_slope(x))
-elementwise(ss.psi, lambda x, y: trigamma(x))
+elementwise(ss.psi, slope_of_psi)
 elementwise(
     ss.polygamma,
     not_implemented("the order of polygamma counts derivatives"),
