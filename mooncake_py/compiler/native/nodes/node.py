@@ -184,11 +184,11 @@ class Node(Outside):
         self.enter(target, self.function.value(self.values(operands)), None, 0)
 
     def recording(self, active: tuple[bool, ...]) -> Recording:
-        """Return what calls it, and keeps the pullback for some operands."""
+        """Return the function that calls it, and keeps the pullback for some operands."""
         return self._recording.setdefault(active, Recording(self, active))
 
     def take(self, k: int) -> Take:
-        """Return what copies a result into the region."""
+        """Return the function that copies a result into the region."""
         return self._taking.setdefault(k, Take(self, k))
 
     @cached_property

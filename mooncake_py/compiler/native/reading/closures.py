@@ -1,4 +1,4 @@
-"""Functions and objects as arguments of nodes: text that makes them anew, of what they hold.
+"""Functions and objects as arguments of nodes: text that makes new ones of what they hold.
 
     solve_ivp(web, span, y0)        o0 = new(FoodWeb)
                                     o0.growth = a0
@@ -142,7 +142,7 @@ class Closures(Operands):
         return own
 
     def captured(self, f: Function, name: str) -> Value:
-        """Return what a variable that a function captures holds now."""
+        """Return the present value of a variable that a function captures."""
         outer = self.r.scope
         self.r.scope = self.r.scope_of(f)
         try:

@@ -1,7 +1,6 @@
 """What a function that a solver calls back may do besides computing.
 
-A node makes the objects that such a function reads anew in each call, with the values that they
-have.  So the function must not write what it is given or finds outside, but for attributes of
+A node makes new objects for those that such a function reads in each call, with their values.  So the function must not write what it is given or finds outside, except attributes of
 objects: those of objects that the program makes are lost, and reading them later is refused.
 """
 

@@ -132,7 +132,7 @@ def is_of_libraries(f: Any) -> bool:
 
 
 def form_of_result(r: CallReader, f: Any, operands: Operands, passed: str) -> Form:
-    """Return what a function returns for operands of such types.
+    """Return the results of a function for operands of such types.
 
     Raises
     ------
@@ -197,7 +197,7 @@ def example(rng: np.random.Generator, leaf: Leaf, shape: tuple[int, ...]) -> Any
 def form_of(
     r: CallReader, f: Any, operands: Operands, first: Any, second: Any, *, differ: bool
 ) -> Form:
-    """Return what two results are like."""
+    """Return the type of two results."""
     is_tuple = isinstance(first, tuple)
     cls = type(first) if is_tuple and type(first) is not tuple else None
     pairs = list(zip(first, second, strict=True)) if is_tuple else [(first, second)]
@@ -225,7 +225,7 @@ def form_of(
 
 
 def leaf_of(value: Any) -> Leaf | None:
-    """Return the type of a result, None for what is no number or array that compiled code has."""
+    """Return the type of a result, None for values that are not numbers or arrays of compiled code."""
     if type(value) in OTHERS:
         return Leaf(OTHERS[type(value)], None)
     if type(value) is not ndarray or not value.ndim:

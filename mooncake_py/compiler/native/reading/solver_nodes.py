@@ -45,7 +45,7 @@ VECTOR, MATRIX = Leaf(FLOAT, 1), Leaf(FLOAT, 2)
 
 
 class Solution:
-    """The result of a solver while it is read: an object with the attributes that are served."""
+    """The result of a solver while it is read: an object with the attributes that are supported."""
 
 
 class Solver(NamedTuple):
@@ -80,7 +80,7 @@ def with_error(r: FunctionReader, found: Sequence[Value]) -> Value:
 
 
 def with_attributes(*names: str) -> Callable[[FunctionReader, Sequence[Value]], Value]:
-    """Return what makes an object of results; its solver has succeeded."""
+    """Return the function that makes an object of results; its solver has succeeded."""
 
     def made(r: FunctionReader, found: Sequence[Value]) -> Value:
         return solution(r, dict(zip(names, found, strict=True)))
@@ -127,7 +127,7 @@ def called(
     Raises
     ------
     Unfit
-        The function that it calls may do more than compute, or the result is not served.
+        The function that it calls may do more than compute, or the result is not supported.
     """
     solver = solver_of(r, f, given)
     if solver is None:
@@ -158,7 +158,7 @@ def called(
 
 
 def solver_of(r: CallReader, f: Any, given: Mapping[str, Value]) -> Solver | None:
-    """Return what is known of a solver, None for any other function."""
+    """Return the description of a solver, None for any other function."""
     name = str(getattr(f, "__name__", ""))
     if name == "solve_ivp" and f is getattr(sys.modules.get("scipy.integrate"), name, None):
         return of_solve_ivp(r, given)
@@ -169,7 +169,7 @@ def solver_of(r: CallReader, f: Any, given: Mapping[str, Value]) -> Solver | Non
 
 
 def of_solve_ivp(r: CallReader, given: Mapping[str, Value]) -> Solver:
-    """Return what `solve_ivp` returns: times of events are listed by event."""
+    """Return the result of `solve_ivp`: times of events are listed by event."""
     events = given.get("events", Known(None))
     count = len(events.items) if isinstance(events, Tuple) else int(events != Known(None))
     leaves = {"r.t": VECTOR, "r.y": MATRIX}
