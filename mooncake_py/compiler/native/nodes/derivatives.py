@@ -60,7 +60,7 @@ class Call:
         return [operands[a] if is_operand else a for is_operand, a in self.args]
 
     def of_operands(self, found: Sequence[Any], count: int) -> list[Any]:
-        """Return what belongs to arguments by operands."""
+        """Return the values of operands by argument."""
         result: list[Any] = [None] * count
         for (is_operand, k), c in zip(self.args, found, strict=False):
             if is_operand:

@@ -85,7 +85,7 @@ class Leaf(NamedTuple):
         return self.kind == FLOAT
 
     def value(self, a: ndarray) -> Any:
-        """Return what the function takes, of the array in the region."""
+        """Return the argument that an array of the region stands for."""
         if self.axes is None:
             return NUMBERS[self.type](a[0])
         return (a.view(np.complex128)[..., 0] if self.type == COMPLEX else a).copy()
@@ -167,7 +167,7 @@ class Node(Outside):
         return sum([leaf.axes or 0 for leaf in self.gives])
 
     def values(self, operands: Sequence[ndarray]) -> list[Any]:
-        """Return what the function takes, in memory of its own."""
+        """Return the arguments, in memory of their own."""
         return [leaf.value(a) for leaf, a in zip(self.takes, operands, strict=True)]
 
     def enter(self, header: ndarray, results: Sequence[Any], pullback: Any, held: int) -> None:

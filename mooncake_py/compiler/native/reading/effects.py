@@ -1,7 +1,8 @@
 """What a function that a solver calls back may do besides computing.
 
-A node makes new objects for those that such a function reads in each call, with their values.  So the function must not write what it is given or finds outside, except attributes of
-objects: those of objects that the program makes are lost, and reading them later is refused.
+A node makes new objects for those that such a function reads in each call, with their values.  So
+the function must not write what it is given or finds outside, except attributes of objects: those
+of objects that the program makes are lost, and reading them later is refused.
 """
 
 from __future__ import annotations

@@ -225,7 +225,7 @@ def form_of(
 
 
 def leaf_of(value: Any) -> Leaf | None:
-    """Return the type of a result, None for values that are not numbers or arrays of compiled code."""
+    """Return the type of a result, None for values that compiled code has no type for."""
     if type(value) in OTHERS:
         return Leaf(OTHERS[type(value)], None)
     if type(value) is not ndarray or not value.ndim:
