@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from mooncake_py.compiler.native.llvm.gemm import PRODUCTS
-from mooncake_py.compiler.native.llvm.listening import IN_CALL, LOOK
+from mooncake_py.compiler.native.llvm.listening import BEFORE_CALL, IN_CALL, LOOK
 from mooncake_py.compiler.native.llvm.numbers import SUFFIX, constant
 from mooncake_py.compiler.native.llvm.tanh import TANH
 from mooncake_py.compiler.native.llvm.texts import Helper, declared
@@ -321,6 +321,7 @@ HELPERS: dict[str, Helper] = {
     "mc_tanh": TANH,
     "mc_look": LOOK,
     "mc_interrupted": IN_CALL,
+    "mc_signals": BEFORE_CALL,
     **PRODUCTS,
 }
 """By their names."""

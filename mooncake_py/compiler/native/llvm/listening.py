@@ -16,7 +16,7 @@ from mooncake_py.compiler.regions.ir import Count, For, ForAll, While, statement
 if TYPE_CHECKING:
     from mooncake_py.compiler.native.llvm.writer import Writer
 
-__all__ = ["INTERRUPTED", "IN_CALL", "LOOK", "listen", "listens"]
+__all__ = ["BEFORE_CALL", "INTERRUPTED", "IN_CALL", "LOOK", "listen", "listens"]
 
 INTERRUPTED = -2
 """Returned by a function that was left for a signal, whose exception is set."""
@@ -64,6 +64,16 @@ again:
   ret i32 %found
 }}
 """
+ASKED = """\
+define internal i32 @mc_signals() noinline cold nounwind {
+  %held = call i32 @PyGILState_Ensure()
+  %found = call i32 @PyErr_CheckSignals()
+  call void @PyGILState_Release(i32 %held)
+  ret i32 %found
+}
+"""
+BEFORE_CALL = Helper(ASKED, LOOK.declares)
+"""Before Python is called: there an exception of a signal at the very beginning would be lost."""
 IN_CALL = Helper(
     CALLED, {**LOOK.declares, "PyErr_SetInterrupt": "declare void @PyErr_SetInterrupt()"}
 )

@@ -209,6 +209,9 @@ class Statements:
             passed.append(f"ptr {arrays.pointer(array)}")
             passed += [f"i64 {arrays.length(array, axis)}" for axis in range(axes)]
         symbol = self.writer.module.symbol_of(s.function, tuple(kinds), BOOL)
+        if isinstance(s.function, Outside):
+            asked = self.writer.helper("mc_signals", "i32")
+            self.writer.leave_unless(self.writer.do(f"icmp sge i32 {asked}, 0"), INTERRUPTED)
         done = self.writer.do(f"call i8 @{symbol}({', '.join(passed)})")
         if isinstance(s.function, Outside):
             found = self.writer.helper("mc_interrupted", "i32", f"i8 {done}")
