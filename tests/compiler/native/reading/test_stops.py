@@ -12,7 +12,7 @@ from mooncake_py.compiler.native.building import findings
 from mooncake_py.compiler.native.building.findings import Findings, TooMuch, reread
 from mooncake_py.compiler.native.building.types import type_of
 from mooncake_py.compiler.native.building.values import Unfit
-from mooncake_py.compiler.native.reading import reader
+from mooncake_py.compiler.native.reading import prepared
 from mooncake_py.compiler.native.reading.reader import FunctionReader, read_function
 from mooncake_py.compiler.native.reading.stops import MOST, note_read, note_stop, require_hope
 from mooncake_py.compiler.native.site import report, site_of
@@ -148,8 +148,8 @@ def test_a_long_loop_over_known_items_is_refused_after_its_first_passes():
 
 def test_the_source_of_a_function_is_found_once(monkeypatch):
     located = []
-    original = reader.locate
-    monkeypatch.setattr(reader, "locate", lambda *a: located.append(a[0]) or original(*a))
+    original = prepared.locate
+    monkeypatch.setattr(prepared, "locate", lambda *a: located.append(a[0]) or original(*a))
 
     def g(t):
         return t * t
