@@ -112,3 +112,36 @@ def test_ranges_whose_bounds_change_within():
         return s * n + np.sum(x)
 
     agrees(f, X)
+
+
+def test_counters_that_later_loops_bind_again(taken):
+    # The first loop was left alone: its counter `i` may not be bound after it.
+    def f(x):
+        y = np.zeros(5)
+        for j in range(5):
+            for i in range(j + 1, 5):
+                t = x[i] * x[j]
+                y[i] += t * np.sin(t)
+        s = 0.0
+        for i in range(5):
+            t = y[i] * x[i]
+            s += t * t * i
+        return s
+
+    value_and_grad(f)(X.copy())
+    assert taken == [True, True]
+    agrees(f, X)
+
+
+def test_what_a_loop_of_no_passes_leaves_as_it_was():
+    def f(x, n):
+        t, i = x[0] * x[1], 1
+        for j in range(4):
+            for i in range(j + 1, 5):
+                t = x[i] * x[j] + t
+        for i in range(n):
+            t = t * x[i]
+        return t * x[i]
+
+    for n in (0, 3):
+        agrees(lambda x, n=n: f(x, n), X)

@@ -78,6 +78,7 @@ class FunctionLoops:
             *(node.names for node in every if isinstance(node, ast.Global))
         )
         self.reads = Counter(names_read(root))
+        self.later = names_read_later(root)
         self.repeated = {
             place_of(inner)
             for outer in walk(root)
@@ -91,10 +92,8 @@ class FunctionLoops:
         bound = frozenset(names_bound(node))
         exposure = Exposure()
         exposure.statement(node, frozenset())
-        within = Counter(names_read(node))
-        after = {name for name in bound if self.reads[name] > within[name]}
-        if place_of(node) in self.repeated:  # its own next run may read it
-            after |= bound & exposure.found
+        later = self.later.get(id(node))
+        after = bound & (self.elsewhere(node, exposure) if later is None else later)
         left = after - bound_by_each_pass(node)
         given = self.local & (exposure.found | left)
         return Loop(
@@ -105,6 +104,14 @@ class FunctionLoops:
             tuple(sorted(after)),
             bound & self.shared | bound - self.local | frozenset(definitions(node)),
         )
+
+    def elsewhere(self, node: LOOPS, exposure: Exposure) -> Bound:
+        """Return what may be read after a loop of ours, of which no order is known."""
+        within = Counter(names_read(node))
+        found = frozenset(name for name in self.reads if self.reads[name] > within[name])
+        if place_of(node) in self.repeated:  # its own next run may read it
+            found |= exposure.found
+        return found
 
 
 class Exposure:
@@ -167,6 +174,43 @@ class Exposure:
     def read(self, node: ast.AST, bound: Bound) -> None:
         """Note the names that are read, or changed, and not bound."""
         self.found |= set(names_outside(node)) - bound
+
+
+def names_read_later(root: Any) -> dict[int, Bound]:
+    """Return what may be read after each loop of a function, by its id, before it is bound again.
+
+    Functions within it have loops of their own, and are left out.
+    """
+    found: dict[int, Bound] = {}
+
+    def block(nodes: Sequence[ast.stmt], left: Bound) -> None:
+        # However the block is left, `left` may be read then.
+        rest: Bound = frozenset()
+        for node in reversed(nodes):
+            exposure = Exposure()
+            bound = exposure.statement(node, frozenset())
+            statement(node, rest | left, exposure)
+            rest = (rest - bound) | exposure.found
+
+    def statement(node: Any, after: Bound, exposure: Exposure) -> None:
+        if isinstance(node, LOOPS):
+            found[id(node)] = after
+        if isinstance(node, LOOPS | ast.Try | ast.TryStar):  # its next pass, or its handlers
+            after |= exposure.found
+        if not isinstance(node, LATER):
+            for nodes in blocks_of(node):
+                block(nodes, after)
+
+    block(root.body, frozenset())
+    return found
+
+
+def blocks_of(node: Any) -> Iterator[list[ast.stmt]]:
+    """Yield the blocks of a statement."""
+    for field in ("body", "orelse", "finalbody"):
+        yield getattr(node, field, [])
+    for part in (*getattr(node, "handlers", ()), *getattr(node, "cases", ())):
+        yield part.body
 
 
 def bound_by_each_pass(node: LOOPS) -> Bound:
