@@ -89,7 +89,7 @@ def test_a_failure_to_compile_is_a_warning(tried, monkeypatch):
     def f(x):
         return np.sum(x * x)
 
-    def fail(*args):
+    def fail(*args, **options):
         raise ValueError("broken")
 
     monkeypatch.setattr(region_site, "form_of", fail)

@@ -316,9 +316,9 @@ def test_functions_are_read_and_printed_with_limits_raised(tried, monkeypatch):
     depths = []
 
     def noting(run):
-        def noted(*args):
+        def noted(*args, **options):
             depths.append(limits._depth)
-            return run(*args)
+            return run(*args, **options)
 
         return noted
 
