@@ -108,6 +108,53 @@ def test_vectors_that_are_changed_in_any_case(layout):
     check(f, X)
 
 
+def calls_with_steps(kind, x_steps, steps):
+    """Return calls of the wrappers for vectors, none of which says how many elements it takes."""
+    real = "d" if kind == "d" else "dz"
+    f = {n: getattr(blas, kind + n) for n in ("scal", "axpy", "copy", "swap")}
+    return [
+        lambda x, y: getattr(blas, real + "asum")(x, **x_steps),
+        lambda x, y: getattr(blas, real + "nrm2")(x, **x_steps),
+        lambda x, y: [f["scal"](1.5, x, **x_steps), x],
+        lambda x, y: [blas.zdscal(1.5, x, **x_steps), x] if kind == "z" else x,
+        lambda x, y: getattr(blas, "zdotc" if kind == "z" else "ddot")(x, y, **steps),
+        lambda x, y: getattr(blas, "zdrot" if kind == "z" else "drot")(x, y, 0.6, 0.8, **steps),
+        lambda x, y: [f["axpy"](x, y, **steps), y],
+        lambda x, y: [f["copy"](x, y, **steps), y],
+        lambda x, y: [f["swap"](x, y, **steps), x, y],
+    ]
+
+
+@pytest.mark.parametrize(("kind", "unit"), [("d", 1.0), ("z", 1 + 0.5j)])
+def test_how_many_elements_are_taken_by_default(kind, unit):
+    """SciPy rounds down, for rotations up; some do nothing for negative steps."""
+    rng, accepted = np.random.default_rng(3), 0
+    for _ in range(8):
+        x, y, u, v = rng.normal(size=(4, rng.integers(3, 9)))
+        x_steps = {"incx": int(rng.choice([-2, -1, 2, 3])), "offx": int(rng.integers(3))}
+        steps = {**x_steps, "incy": int(rng.choice([-1, 1, 2])), "offy": int(rng.integers(2))}
+        for call in calls_with_steps(kind, x_steps, steps):
+
+            def f(x, y, call=call):
+                found = call(x * unit, y * np.conj(unit))
+                parts = [
+                    np.ravel(p) for p in (found if isinstance(found, (list, tuple)) else [found])
+                ]
+                return sum(np.real(p) @ np.cos(np.arange(len(p))) for p in parts)
+
+            try:
+                expected = f(x, y)
+            except Exception:  # the arguments do not fit: `error` of another module for each kind
+                continue
+            value, slope = jvp(f, (x, y), (u, v))
+            h = 1e-6
+            difference = (f(x + h * u, y + h * v) - f(x - h * u, y - h * v)) / (2 * h)
+            assert value == expected, (x_steps, steps)
+            assert slope == pytest.approx(difference, rel=1e-6, abs=1e-6), (x_steps, steps)
+            accepted += 1
+    assert accepted > 40
+
+
 def test_two_vectors_that_change_places():
     def f(x):
         a, b = x * 2, np.ones(3)

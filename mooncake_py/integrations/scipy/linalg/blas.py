@@ -28,6 +28,16 @@ def elements(v: Any, n: Any, offset: int, step: int) -> ndarray:
     return part if step > 0 else part[::-1]
 
 
+def count(v: Any, n: Any, offset: int, step: int) -> int:
+    """Return how many elements wrappers take: those that have a whole step, if none is given."""
+    return max((len(v) - offset) // abs(step) if n is None else n, 0)
+
+
+def count_forward(v: Any, n: Any, offset: int, step: int) -> int:
+    """Return how many elements those take that do nothing for a negative step."""
+    return count(v, n, offset, step) if step > 0 else 0
+
+
 @each_kind(blas, "dot", "sd")
 @each_kind(blas, "dotu", "cz")
 def dot_for(dtype: Any) -> Any:
@@ -35,8 +45,7 @@ def dot_for(dtype: Any) -> Any:
         x: Any, y: Any, n: Any = None, offx: int = 0, incx: int = 1, offy: int = 0, incy: int = 1
     ) -> Any:
         x, y = np.asarray(x, dtype), np.asarray(y, dtype)
-        if n is None:
-            n = min(len(x[offx :: abs(incx)]), len(y[offy :: abs(incy)]))
+        n = count(x, n, offx, incx)
         return scalar(np.dot(elements(x, n, offx, incx), elements(y, n, offy, incy)))
 
     return dot
@@ -61,12 +70,14 @@ def scalar(total: Any) -> Any:
 
 @derived_as(blas.snrm2, blas.dnrm2, blas.scnrm2, blas.dznrm2)
 def nrm2(x: Any, n: Any = None, offx: int = 0, incx: int = 1) -> Any:
-    return float(np.linalg.norm(elements(np.asarray(x), n, offx, incx)))
+    x = np.asarray(x)
+    return float(np.linalg.norm(elements(x, count(x, n, offx, incx), offx, incx)))
 
 
 @derived_as(blas.sasum, blas.dasum, blas.scasum, blas.dzasum)
 def asum(x: Any, n: Any = None, offx: int = 0, incx: int = 1) -> Any:
-    x = elements(np.asarray(x), n, offx, incx)
+    x = np.asarray(x)
+    x = elements(x, count_forward(x, n, offx, incx), offx, incx)
     return float(np.sum(np.abs(np.real(x)) + np.abs(np.imag(x))))
 
 
@@ -81,7 +92,7 @@ def axpy_for(dtype: Any) -> Any:
     ) -> Any:  # fmt: skip
         """Return y + a x."""
         x, result = np.asarray(x, dtype), np.array(y, dtype)
-        n = len(x[offx :: abs(incx)]) if n is None else n
+        n = count(x, n, offx, incx)
         into = elements(result, n, offy, incy)
         into += a * elements(x, n, offx, incx)
         return result
@@ -93,7 +104,7 @@ def scal_for(dtype: Any) -> Any:
     def scal(a: Any, x: Any, n: Any = None, offx: int = 0, incx: int = 1) -> Any:
         """Return a x."""
         result = np.array(x, dtype)
-        into = elements(result, n, offx, incx)
+        into = elements(result, count_forward(result, n, offx, incx), offx, incx)
         into *= a
         return result
 
@@ -109,7 +120,7 @@ def copy_for(dtype: Any) -> Any:
         x: Any, y: Any, n: Any = None, offx: int = 0, incx: int = 1, offy: int = 0, incy: int = 1
     ) -> Any:
         x, result = np.asarray(x, dtype), np.array(y, dtype)
-        n = len(x[offx :: abs(incx)]) if n is None else n
+        n = count(x, n, offx, incx)
         elements(result, n, offy, incy)[...] = elements(x, n, offx, incx)
         return result
 
@@ -122,7 +133,7 @@ def swap_for(dtype: Any) -> Any:
         x: Any, y: Any, n: Any = None, offx: int = 0, incx: int = 1, offy: int = 0, incy: int = 1
     ) -> Any:
         x, y = np.array(x, dtype), np.array(y, dtype)
-        n = len(x[offx :: abs(incx)]) if n is None else n
+        n = count(x, n, offx, incx)
         a, b = elements(x, n, offx, incx), elements(y, n, offy, incy)
         old = a.copy()
         a[...] = b
@@ -139,7 +150,7 @@ def rot_for(dtype: Any) -> Any:
     ) -> Any:  # fmt: skip
         """Turn the points (x, y) by an angle with the cosine c and the sine s."""
         x, y = np.array(x, dtype), np.array(y, dtype)
-        n = len(x[offx :: abs(incx)]) if n is None else n
+        n = len(x[offx :: abs(incx)]) if n is None else max(n, 0)
         a, b = elements(x, n, offx, incx), elements(y, n, offy, incy)
         old = a.copy()
         a[...] = c * old + s * b
@@ -152,5 +163,5 @@ def rot_for(dtype: Any) -> Any:
 each_kind(blas, "rot", "sd", into=("x", "y"))(rot_for)
 
 for prefix, dtype in (("cs", np.complex64), ("zd", np.complex128)):  # by real numbers
-    replaces(getattr(blas, f"{prefix}scal"), dtype, into=("x",), in_place=True)(scal_for(dtype))
+    replaces(getattr(blas, f"{prefix}scal"), dtype, into=("x",))(scal_for(dtype))
     replaces(getattr(blas, f"{prefix}rot"), dtype, into=("x", "y"))(rot_for(dtype))
