@@ -183,12 +183,13 @@ def test_a_factorization_that_fails_is_tried_again():
     "output",
     [
         lambda x: np.sum(lapack.dpotrf(-np.outer(x, x))[0]),
+        lambda x: np.sum(lapack.zpotri(A + 1e-5j * np.outer(x, x))[0].real),
         lambda x: np.sum(lapack.dgtsv(x[1:], x, x[1:], x)[1]),
         lambda x: np.sum(lapack.dsysv(A + np.outer(x, x), x)[0]),
         lambda x: np.sum(lapack.dsyevr(np.outer(x, x), range="I", il=1, iu=2)[0]),
         lambda x: np.sum(lapack.dgeev(A + np.outer(x, x))[2]),
     ],
-    ids=["failed", "tridiagonal", "indefinite", "range", "left"],
+    ids=["failed", "factor", "tridiagonal", "indefinite", "range", "left"],
 )
 def test_an_output_without_a_derivative(output):
     value = output(X)

@@ -122,7 +122,10 @@ def potrs_for(dtype: Any) -> Any:
 @each_kind(lapack, "potri", into=("c",))
 def potri_for(dtype: Any) -> Any:
     def potri(c: Any, lower: int = 0) -> Any:
+        """Return the inverse; LAPACK drops some imaginary parts of a diagonal that is not real."""
         c = regular(np.asarray(c, dtype))
+        if np.any(np.imag(np.diagonal(c))):
+            raise np.linalg.LinAlgError("a factor by Cholesky has a real diagonal")
         inverse = sl.cho_solve((c, bool(lower)), np.eye(len(c), dtype=dtype), check_finite=False)
         return merged(inverse, c, lower), None
 
