@@ -216,7 +216,9 @@ def squared(b: Builder, args: Sequence[Value], given: Given) -> Value:
     if type(n) is not int or not 1 <= n <= 8 or len(a.shape) != 2:
         raise Unfit("np.linalg.matrix_power to a power that is not a constant from 1 to 8", b.place)
     b.check("eq", a.shape[0], a.shape[1])
-    found: Value = a if n > 1 else b.kept(a)
+    if n == 1:  # NumPy returns the array itself
+        return value if isinstance(value, Array) else b.kept(a)
+    found: Value = a
     for _ in range(n - 1):
         found = product(b, found, a)
     return found

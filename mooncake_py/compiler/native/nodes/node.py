@@ -37,6 +37,7 @@ __all__ = [
     "Outside",
     "Recording",
     "Take",
+    "require_apart",
 ]
 
 COMPLEX = "complex128"
@@ -85,10 +86,12 @@ class Leaf(NamedTuple):
         return self.kind == FLOAT
 
     def value(self, a: ndarray) -> Any:
-        """Return the argument that an array of the region stands for."""
+        """Return the argument that an array of the region stands for: a copy, not to be written."""
         if self.axes is None:
             return NUMBERS[self.type](a[0])
-        return (a.view(np.complex128)[..., 0] if self.type == COMPLEX else a).copy()
+        found = (a.view(np.complex128)[..., 0] if self.type == COMPLEX else a).copy()
+        found.flags.writeable = False  # the region would not see it
+        return found
 
     def checked(self, value: Any) -> Any:
         """Return a result; raise if it is of another type than expected."""
@@ -115,6 +118,18 @@ class Leaf(NamedTuple):
     def size(self, value: Any) -> int:
         """Return how many bytes a value of it takes."""
         return value.nbytes if type(value) is ndarray else 8
+
+
+def require_apart(results: Sequence[Any], values: Sequence[Any]) -> None:
+    """Raise for results that share memory with arguments or with one another.
+
+    A region has each as an array of its own, and may write them.
+    """
+    own = [y for y in results if type(y) is ndarray]
+    others = [v for v in values if type(v) is ndarray]
+    for k, y in enumerate(own):
+        if any(np.may_share_memory(y, other) for other in (*others, *own[:k])):
+            raise ValueError("a result that shares memory with an argument or another result")
 
 
 class Outside:
@@ -181,7 +196,10 @@ class Node(Outside):
 
     @override
     def run(self, target: ndarray, *operands: ndarray) -> None:
-        self.enter(target, self.function.value(self.values(operands)), None, 0)
+        values = self.values(operands)
+        results = self.function.value(values)
+        require_apart(results, values)
+        self.enter(target, results, None, 0)
 
     def recording(self, active: tuple[bool, ...]) -> Recording:
         """Return the function that calls it, and keeps the pullback for some operands."""
@@ -226,6 +244,7 @@ class Recording(Outside):
         """Return the results, the pullback, and about how many bytes that holds."""
         values = self.node.values(operands)
         results, pullback = self.node.function.with_pullback(values, self.active)
+        require_apart(results, values)
         return results, pullback, sum([a.nbytes for a in operands])
 
     @override

@@ -30,7 +30,12 @@ from mooncake_py.compiler.native.nodes.derivatives import Call, Function
 from mooncake_py.compiler.native.nodes.node import COMPLEX, Leaf, Node
 from mooncake_py.compiler.native.nodes.text import defined
 from mooncake_py.compiler.native.reading.constants import UNKNOWN, python_of
-from mooncake_py.compiler.native.reading.pure_calls import Form, form_of_result, is_pure
+from mooncake_py.compiler.native.reading.pure_calls import (
+    Form,
+    form_of_result,
+    is_pure,
+    name_of,
+)
 from mooncake_py.compiler.native.regions.linear import ONE, ZERO
 from mooncake_py.compiler.native.regions.region import BOOL, FLOAT, FLOAT32, INT
 from mooncake_py.compiler.regions.ir import Apply, Check, Compare, Const, Expr, Load, Name
@@ -203,6 +208,8 @@ def called(
     if not is_pure(f):
         return None
     require_calls(r)
+    if "where" in given:  # elements that are left out have no value
+        raise Unfit(f"`where=` in a call of {name_of(f)}: use np.where", r.b.place)
     operands = Operands(r.b)
     texts = [operands.text_of(v) for v in args]
     named = {name: operands.text_of(v) for name, v in given.items()}

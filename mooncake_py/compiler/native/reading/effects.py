@@ -11,7 +11,7 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from types import CodeType, FunctionType
-from typing import Any
+from typing import Any, TypeGuard
 
 from mooncake_py.compiler.native.building.values import Unfit
 from mooncake_py.compiler.sites.callees import is_own
@@ -31,13 +31,13 @@ MUTATING = frozenset({
     "partition", "pop", "popitem", "popleft", "put", "remove", "resize", "reverse", "setdefault",
     "setfield", "sort", "update", "write", "writelines", "__setitem__", "__dict__",
 })  # fmt: skip
-ALIASES = frozenset({
-    "asarray", "asanyarray", "ascontiguousarray", "atleast_1d", "atleast_2d", "ravel", "reshape",
-    "squeeze", "view", "transpose", "get", "iter", "broadcast_to", "diagonal", "require",
+MAKERS = frozenset({
+    "array", "copy", "dict", "empty", "empty_like", "full", "full_like", "list", "ones",
+    "ones_like", "set", "zeros", "zeros_like",
 })  # fmt: skip
-"""Functions that may return what they are given, or a part of it."""
+"""Functions that return something new."""
 FRESH = (
-    ast.BinOp, ast.Call, ast.Constant, ast.Dict, ast.DictComp, ast.List, ast.ListComp, ast.UnaryOp,
+    ast.BinOp, ast.Constant, ast.Dict, ast.DictComp, ast.List, ast.ListComp, ast.UnaryOp,
 )  # fmt: skip
 STARTS = frozenset({"__init__", "__post_init__", "__new__"})
 Scoped = ast.FunctionDef | ast.Lambda
@@ -117,6 +117,7 @@ class Effects:
         """Look at one function, without those within it."""
         parts = list(own_parts(node))
         own = fresh_names(node, parts)
+        bound = {part.id for part in parts if is_stored(part)}
         for part in parts:
             match part:
                 case ast.Global() | ast.Nonlocal() | ast.Yield() | ast.YieldFrom() | ast.Await():
@@ -127,7 +128,8 @@ class Effects:
                     self.refuse(f"names `{name}`")
                 case ast.Call(func=ast.Attribute(attr=name, value=base)) if name in MUTATING:
                     self.require_own(base, own)
-                case ast.Attribute(attr=name, ctx=ast.Store() | ast.Del()):
+                case ast.Attribute(attr=name, value=base, ctx=ast.Store() | ast.Del()):
+                    self.require_made(base, bound - own)
                     self.attributes.add(name)
                 case ast.Subscript(value=base, ctx=ast.Store() | ast.Del()):
                     self.require_own(base, own)
@@ -135,6 +137,14 @@ class Effects:
                     self.refuse(f"changes its parameter {name} in place")
                 case ast.keyword(arg="out"):
                     self.refuse("has NumPy write with `out=`")
+
+    def require_made(self, base: ast.expr, unknown: set[str]) -> None:
+        """Raise for a write to an object that the node may not have made."""
+        root = base
+        while isinstance(root, ast.Attribute):
+            root = root.value
+        if not isinstance(root, ast.Name) or root.id in unknown:
+            self.refuse(f"assigns to an attribute of `{ast.unparse(base)}`")
 
     def require_own(self, base: ast.expr, own: set[str]) -> None:
         """Raise for a write to what a function has not made itself."""
@@ -144,6 +154,11 @@ class Effects:
     def refuse(self, what: str) -> None:
         """Raise for a function that does more than compute."""
         raise Unfit(f"a function that a solver calls and that {what}", self.place)
+
+
+def is_stored(part: ast.AST) -> TypeGuard[ast.Name]:
+    """Return True for a name that is bound here."""
+    return isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store)
 
 
 def own_parts(node: Scoped) -> Iterator[ast.AST]:
@@ -195,7 +210,7 @@ def is_fresh(value: ast.expr) -> bool:
     if isinstance(value, ast.Call):
         f = value.func
         name = f.attr if isinstance(f, ast.Attribute) else f.id if isinstance(f, ast.Name) else ""
-        return name not in ALIASES
+        return name in MAKERS
     return isinstance(value, FRESH)
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import sys
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -18,7 +18,7 @@ from numpy import ndarray
 
 from mooncake_py.compiler.native.building.values import Tuple, Unfit, Unread, Value
 from mooncake_py.compiler.native.functions.of_scipy import is_of_distribution
-from mooncake_py.compiler.native.nodes.node import DTYPES, NUMBERS, Leaf
+from mooncake_py.compiler.native.nodes.node import DTYPES, NUMBERS, Leaf, require_apart
 from mooncake_py.compiler.native.nodes.text import defined
 from mooncake_py.compiler.native.regions.region import BOOL, INT
 from mooncake_py.compiler.regions.ir import Const, Expr
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from mooncake_py.compiler.native.reading.call_nodes import Operands
     from mooncake_py.compiler.native.reading.calls import CallReader
 
-__all__ = ["Form", "form_of_result", "is_pure"]
+__all__ = ["Form", "form_of_result", "is_pure", "name_of"]
 
 PURE_KINDS = BilinearRule, ElementwiseRule, LinearRule, OverlayRule, VjpRule
 """Rules of functions without side effects."""
@@ -146,7 +146,7 @@ def form_of_result(r: CallReader, f: Any, operands: Operands, passed: str) -> Fo
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
                 first, second = (
-                    function(*made_up(operands, size, differ=differ)) for size in SIZES
+                    tried(function, made_up(operands, size, differ=differ)) for size in SIZES
                 )
         except Exception as error:
             errors.append(error)
@@ -156,6 +156,19 @@ def form_of_result(r: CallReader, f: Any, operands: Operands, passed: str) -> Fo
         f"a call of {name_of(f)}, which raises {type(errors[0]).__name__} when it is tried out",
         r.b.place,
     )
+
+
+def tried(function: Callable[..., Any], args: Sequence[Any]) -> Any:
+    """Return the result of a function; raise if it writes arguments, or returns parts of them.
+
+    Arguments are as `Leaf.value` makes them.
+    """
+    for a in args:
+        if type(a) is ndarray:
+            a.flags.writeable = False
+    found = function(*args)
+    require_apart(found if isinstance(found, tuple) else (found,), args)
+    return found
 
 
 def made_up(operands: Operands, sizes: tuple[int, int], *, differ: bool) -> list[Any]:

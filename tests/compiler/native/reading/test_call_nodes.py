@@ -196,3 +196,76 @@ def test_no_warning_more_than_the_plain_call_gives() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         value_and_grad(f, compile=True)(POINT[0], 0.7)
+
+
+def doubled_twice(x):
+    y = x * 2
+    return y[:3], y[1:]
+
+
+@from_vjp(doubled_twice)
+def _(x):
+    def pullback(dy):
+        d = np.zeros(4)
+        d[:3] += 0.0 if dy[0] is None else 2 * dy[0]
+        d[1:] += 0.0 if dy[1] is None else 2 * dy[1]
+        return d
+
+    return doubled_twice(x), pullback
+
+
+def output_by_position(x):
+    y = x * 2
+    special.expit(y, y)
+    return np.sum(y)
+
+
+def output_by_name(x):
+    c = np.zeros(4, complex)
+    c[:] = x
+    np.fft.fft(c, out=c)
+    return np.sum(np.abs(c) ** 2)
+
+
+def only_where(x):
+    y = x * 2.0
+    special.expit(y, out=y, where=y > 4.0)
+    return np.sum(y)
+
+
+def overwritten(x):
+    y = x[::-1] * 1.0
+    np.median(y, overwrite_input=True)
+    return y[0] * x[0]
+
+
+def the_array_itself(x):
+    m = 2 * x.reshape(2, 2)
+    p = np.linalg.matrix_power(m, 1)
+    p[0, 0] = 10.0
+    return np.sum(m)
+
+
+def itself_by_scipy(x):
+    m = 2 * x.reshape(2, 2)
+    p = linalg.fractional_matrix_power(m, 1)
+    p[0, 0] = 10.0
+    return np.sum(m)
+
+
+def two_views(x):
+    a, b = doubled_twice(x)
+    a[1] = 10.0
+    return np.sum(b)
+
+
+@pytest.mark.parametrize("f", [output_by_position, output_by_name, only_where, overwritten,
+                               the_array_itself, itself_by_scipy, two_views])  # fmt: skip
+def test_writes_to_arguments_and_shared_results_are_not_lost(f: Callable[..., Any]) -> None:
+    x = np.array([1.0, 2.0, 3.0, 4.0])
+    expected = value_and_grad(f)(x)
+    df = value_and_grad(f, compile=True)
+    for _ in range(2):
+        value, dx = df(x)
+        assert_allclose(value, f(x.copy()), rtol=1e-12)
+        assert_allclose(dx, expected[1], rtol=1e-12)
