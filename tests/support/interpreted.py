@@ -16,6 +16,7 @@ import numpy as np
 from mooncake_py.compiler.native.form import LLVM, NUMPY, Compiler
 from mooncake_py.compiler.native.machine.built import Work
 from mooncake_py.compiler.native.machine.levels import QUICK
+from mooncake_py.compiler.native.regions.refused import LeftOnTheWayBack
 from mooncake_py.compiler.native.regions.region import FLOAT, FLOAT32
 from mooncake_py.compiler.regions.ir import Block
 from tests.support.interpreted_numbers import Left
@@ -56,7 +57,10 @@ class Plain:
 
         def reverse(stack: Any, top: int, *given: Any) -> tuple[Any, ...]:
             scope = self.scope(inputs, given, stack, top)
-            run(scope)
+            try:
+                run(scope)
+            except Left as error:
+                raise LeftOnTheWayBack("an operation on the way back") from error
             return tuple([scope[name] for name in results])
 
         self.functions["reverse"] = np.errstate(all="ignore")(reverse)

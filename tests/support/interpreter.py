@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from mooncake_py.compiler.native.nodes.node import Outside
 from mooncake_py.compiler.native.regions import helpers
 from mooncake_py.compiler.native.regions.kinds import Known, kind_of, widest
 from mooncake_py.compiler.native.regions.region import BOOL, FLOAT, FLOAT32, INT, REAL
@@ -243,7 +244,7 @@ class Interpreter:
 
         def compute(scope: Scope) -> None:
             done = s.function(scope[s.target], *[scope[a] for a in s.operands])
-            if self.asks and not done:
+            if not done and (self.asks or isinstance(s.function, Outside)):
                 raise Left
 
         return compute

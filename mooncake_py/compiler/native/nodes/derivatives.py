@@ -289,7 +289,10 @@ def fitted(call: Call, found: Any, operands: Sequence[Any]) -> Sequence[Any]:
     parts = found if type(found) in (tuple, list) else (found,)
     result = call.of_operands(parts, len(operands))
     for k, (c, x) in enumerate(zip(result, operands, strict=True)):
+        if callable(c):  # computed only where it is wanted
+            c = c()
         if c is None:
+            result[k] = None
             continue
         like = np.asarray(x)
         if like.dtype.kind not in "fc":

@@ -106,7 +106,7 @@ class FunctionLoops:
         )
 
     def elsewhere(self, node: LOOPS, exposure: Exposure) -> Bound:
-        """Return what may be read after a loop of ours, of which no order is known."""
+        """Return the names that may be read after a loop of ours, of which no order is known."""
         within = Counter(names_read(node))
         found = frozenset(name for name in self.reads if self.reads[name] > within[name])
         if place_of(node) in self.repeated:  # its own next run may read it
@@ -177,7 +177,7 @@ class Exposure:
 
 
 def names_read_later(root: Any) -> dict[int, Bound]:
-    """Return what may be read after each loop of a function, by its id, before it is bound again.
+    """Return the names that may be read after each loop of a function, by its id, before it is bound again.
 
     Functions within it have loops of their own, and are left out.
     """

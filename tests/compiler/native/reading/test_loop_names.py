@@ -16,7 +16,7 @@ LOOP = ("for j in range(n):", "    for i in range(j):", "        t = s", "      
 
 
 def results(body):
-    """Return what must be given back of `LOOP`, where a function has `...`."""
+    """Return the names that `LOOP` must give back, where a function has `...`."""
     text = re.sub(r"( *)\.\.\.", lambda m: "\n".join(m[1] + line for line in LOOP), body)
     tree = ast.parse("def f(n, s):\n" + "\n".join("    " + line for line in text.splitlines()))
     code = compile(tree, "<f>", "exec").co_consts[0]
