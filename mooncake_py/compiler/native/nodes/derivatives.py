@@ -19,7 +19,7 @@ from mooncake_py.overriding import override
 from mooncake_py.rules import registry
 from mooncake_py.rules.broadcasting import fit
 from mooncake_py.rules.kinds import ElementwiseRule, LinearRule, VjpRule
-from mooncake_py.rules.returned import cotangents_in, output_and_pullback, positional_count
+from mooncake_py.rules.returned import output_and_pullback
 from mooncake_py.runtime.enclosing import enclosed
 from mooncake_py.runtime.quiet import Quiet, Unheard, is_strict
 
@@ -200,18 +200,14 @@ def by_vjp(rule: VjpRule, call: Call, operands: Sequence[Any]) -> tuple[Results,
 
     def pull(cotangents: Sequence[Any]) -> Sequence[Any]:
         g = tuple(cotangents) if call.is_tuple else cotangents[0]
-        found = pullback(g)
-        if rule.by_user:
-            most = positional_count(rule.rule)
-            found = cotangents_in(found, rule, 1, most, takes_list=False)
-        return fitted(call, found, operands)
+        return fitted(call, pullback(g), operands)
 
     return (tuple(y) if call.is_tuple else (y,)), pull
 
 
 def output_of(rule: VjpRule, call: Call, args: Sequence[Any]) -> Any:
     """Return the output and the pullback, with the warnings of the function alone."""
-    if rule.by_user or is_strict():
+    if is_strict():
         return rule.rule(*args, **call.kwargs)
     with Unheard() as block:
         found = rule.rule(*args, **call.kwargs)

@@ -177,7 +177,7 @@ class Exposure:
 
 
 def names_read_later(root: Any) -> dict[int, Bound]:
-    """Return the names that may be read after each loop of a function, by its id, before it is bound again.
+    """Return the names that may be read after each loop, by its id, before they are bound again.
 
     Functions within it have loops of their own, and are left out.
     """
