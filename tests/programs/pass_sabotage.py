@@ -293,6 +293,7 @@ HARMLESS: dict[str, str] = {
 """Breaks that change no derivative, and why."""
 
 OPEN: dict[str, str] = {
+    "inputs_become_new_arrays": "the way back of the corpus's loops adds to the arrays that it is given, or puts all back",
     "zero_tangents_are_lost_beside_infinity": "text of NumPy is left there, and compiled tangents are not in the search",
     "results_are_shared": "programs of the corpus return numbers, not two arrays that are one",
     "results_have_any_layout": "programs of the corpus return numbers, not arrays in another order",
