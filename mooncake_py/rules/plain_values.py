@@ -10,7 +10,7 @@ from __future__ import annotations
 import inspect
 from collections import deque
 from collections.abc import Callable, Hashable, Iterator
-from functools import wraps
+from functools import partial, wraps
 from typing import Any, TypeVar
 
 import numpy as np
@@ -38,6 +38,8 @@ __all__ = [
 F = TypeVar("F", bound=Callable[..., Any])
 NUMERIC = ndarray, np.generic, int, float, complex
 NOISE = 1e-14
+ROUNDINGS = 1000.0
+"""How many times their rounding, or what roundings of arguments change, values may differ."""
 
 
 def derived_as(*functions: Hashable) -> Callable[[F], F]:
@@ -58,13 +60,20 @@ def derived_as(*functions: Hashable) -> Callable[[F], F]:
 
 def with_values(function: Any, replacement: Callable[..., Any]) -> Callable[..., Any]:
     """Return a replacement that returns the values of the function itself."""
+    again = partial(called_with, function)
 
     @wraps(replacement)
     def run(*args: Any, **kwargs: Any) -> Any:
         plain = plain_result(function, args, kwargs)
-        return same_values(replacement(*args, **kwargs), plain, function, (args, kwargs))
+        return same_values(replacement(*args, **kwargs), plain, function, (args, kwargs), again)
 
     return run
+
+
+def called_with(function: Any, given: tuple[Any, Any]) -> Any:
+    """Return the result of a function for positional arguments and others by name."""
+    args, kwargs = given
+    return function(*args, **kwargs)
 
 
 def derived_as_writer(function: Any, *positions: int) -> Callable[[F], F]:
@@ -134,12 +143,20 @@ zero_derivative(
 )
 
 
-def same_values(derived: Any, plain: Any, function: Any = None, given: Any = ()) -> Any:
+def same_values(
+    derived: Any,
+    plain: Any,
+    function: Any = None,
+    given: Any = (),
+    again: Any = None,
+    path: tuple[int, ...] = (),
+) -> Any:
     """Return plain values with the derivatives of others that are the same up to rounding.
 
-    Parts without a derivative stay as they are, such as None in place of what nobody needs.  So do
-    numbers that agree to a few digits only: the problem is badly conditioned.  The least precise
-    number that was `given` tells how many digits there are.
+    Parts without a derivative stay as they are, such as None in place of what nobody needs.  The
+    least precise number that was `given` tells how many digits there are.  With `again`, which
+    computes the plain result of arguments, `path` leads to this part of it, values differ by no
+    more than rounding does; otherwise numbers that agree to a few digits only stay as they are.
 
     Raises
     ------
@@ -147,23 +164,26 @@ def same_values(derived: Any, plain: Any, function: Any = None, given: Any = ())
         If the values of a `function` are others than those of its replacement.
     """
     if isinstance(plain, (tuple, list)) and isinstance(derived, (tuple, list)):
-        pairs = zip(derived, plain, strict=True)
-        parts = [same_values(d, p, function, given) for d, p in pairs]
+        pairs = enumerate(zip(derived, plain, strict=True))
+        parts = [same_values(d, p, function, given, again, (*path, i)) for i, (d, p) in pairs]
         kind: Any = type(plain)
         return kind(*parts) if hasattr(plain, "_fields") else kind(parts)
     if isinstance(derived, ndarray):
         plain = as_array(plain)
     if are_one_view(derived, plain):  # both return an argument
         return derived
-    if agree(derived, plain, 0.5, given):
-        return valued(derived, plain)
-    if function is not None and not agree(derived, plain, 0.125, given):
+    if again is not None and are_inexact(derived, plain):
+        same = possible = differ_by_rounding(derived, plain, given, again, path)
+    else:
+        same = agree(derived, plain, 0.5, given)
+        possible = same or function is None or agree(derived, plain, 0.125, given)
+    if not possible:
         raise MissingRuleError(
             f"the derivative of {function_name(function)} is not implemented for these arguments",
             why="it is that of a replacement in Python, which here computes other values",
             fix="hold the arguments constant, or register a rule of your own",
         )
-    return derived
+    return valued(derived, plain) if same else derived
 
 
 def as_array(plain: Any) -> Any:
@@ -176,21 +196,75 @@ def agree(derived: Any, plain: Any, share: float, given: Any) -> bool:
 
     Below `NOISE` they are what rounding has left.
     """
-    if not (isinstance(derived, NUMERIC) and isinstance(plain, NUMERIC)):
+    if not are_inexact(derived, plain):
         return share < 0.5
     a, b = np.asarray(derived), np.asarray(plain)
-    if a.dtype.kind not in "fc" or b.dtype.kind not in "fc":
-        return share < 0.5
     if a.shape != b.shape:
         return False
-    with np.errstate(all="ignore"):
-        apart = np.abs(a - b)
-    off = ~((apart <= 0) | (a == b) | (np.isnan(a) & np.isnan(b)))
-    if not off.any():
+    return bool(np.all(distance(a, b) <= precision(a, b, given) ** share * size_of(b) + NOISE))
+
+
+def differ_by_rounding(
+    derived: Any, plain: Any, given: Any, again: Callable[[Any], Any], path: tuple[int, ...]
+) -> bool:
+    """Return whether numbers or arrays differ no more than results of arguments as close as that.
+
+    Only those that differ by more than a few roundings of their own are computed again.
+    """
+    a, b = np.asarray(derived), np.asarray(plain)
+    if a.shape != b.shape:
+        return False
+    apart = distance(a, b)
+    if np.all(apart <= ROUNDINGS * precision(a, b, given) * size_of(b) + NOISE):
         return True
-    coarse = max(np.finfo(a.dtype).eps, np.finfo(b.dtype).eps, *map(rounding, flat(given)))
-    size = np.max(np.abs(b), initial=0.0, where=np.isfinite(b))
-    return bool(np.all(apart[off] <= coarse**share * size + NOISE))
+    rng, scale = np.random.default_rng(0), 0.0
+    for _ in range(4):
+        try:
+            near = again(rounded(given, rng))
+        except Exception:  # outside of the domain
+            continue
+        for i in path:
+            near = near[i]
+        if np.shape(near) == b.shape:
+            scale = max(scale, np.max(distance(np.asarray(near), b), initial=0.0))
+    return bool(np.all(apart <= ROUNDINGS * scale))
+
+
+def rounded(value: Any, rng: np.random.Generator) -> Any:
+    """Return arguments in which each inexact number is another by a rounding of the largest."""
+    if isinstance(value, (tuple, list)):
+        return type(value)([rounded(part, rng) for part in value])
+    if isinstance(value, dict):
+        return {name: rounded(part, rng) for name, part in value.items()}
+    if not (isinstance(value, NUMERIC) and np.asarray(value).dtype.kind in "fc"):
+        return value
+    array = np.asarray(value)
+    step = np.finfo(array.dtype).eps * size_of(array) * rng.choice([-1, 1], array.shape)
+    step = step * (1 + 1j) if array.dtype.kind == "c" else step
+    shifted = (array + step).astype(array.dtype)
+    return shifted if isinstance(value, ndarray) else type(value)(shifted[()])
+
+
+def are_inexact(derived: Any, plain: Any) -> bool:
+    """Return whether both are numbers or arrays that may be rounded."""
+    both = (derived, plain)
+    return all(isinstance(v, NUMERIC) and np.asarray(v).dtype.kind in "fc" for v in both)
+
+
+def distance(a: ndarray, b: ndarray) -> ndarray:
+    """Return how far numbers are apart; nan and inf are no distance from themselves."""
+    with np.errstate(all="ignore"):
+        return np.where((a == b) | (np.isnan(a) & np.isnan(b)), 0.0, np.abs(a - b))
+
+
+def size_of(a: ndarray) -> float:
+    """Return the largest finite number."""
+    return float(np.max(np.abs(a), initial=0.0, where=np.isfinite(a)))
+
+
+def precision(a: ndarray, b: ndarray, given: Any) -> float:
+    """Return the relative error of the least precise numbers."""
+    return max(np.finfo(a.dtype).eps, np.finfo(b.dtype).eps, *map(rounding, flat(given)))
 
 
 def flat(given: Any) -> Iterator[Any]:
@@ -228,5 +302,11 @@ def valued_rule(derived: Any, plain: Any) -> tuple[Any, Any]:
 
 
 zero_derivative(
-    agree, are_one_view, as_array, function_name, because="tells whether to take plain values"
+    agree,
+    are_inexact,
+    are_one_view,
+    as_array,
+    differ_by_rounding,
+    function_name,
+    because="tells whether to take plain values",
 )

@@ -105,6 +105,25 @@ def test_another_value_is_an_error_that_names_the_function() -> None:
             take()
 
 
+def test_another_value_may_be_close() -> None:
+    f = new(lambda x: x**3, lambda x: x**3 * (1 + 1e-10 * (x > 1)))
+    assert np.all(vjp(f, np.minimum(X, 1.0))[0] == np.minimum(X, 1.0) ** 3)
+    with pytest.raises(MissingRuleError, match="computes other values"):
+        vjp(f, X)
+
+
+def test_badly_conditioned_values_are_the_functions_own() -> None:
+    """As far from each other as roundings of the arguments move them."""
+    n = np.arange(9)
+    a, b = 1 / (n[:, None] + n + 1), np.ones(9)
+    f = new(np.linalg.solve, lambda a, b: np.linalg.inv(a) @ b)
+    plain, other = np.linalg.solve(a, b), np.linalg.inv(a) @ b
+    assert np.max(np.abs(plain - other)) > 1e-11 * np.max(np.abs(plain))
+    value, g = value_and_grad(lambda b: f(a, b)[0])(b)
+    assert value == plain[0]
+    np.testing.assert_allclose(g, np.linalg.inv(a)[0], rtol=1e-3)
+
+
 def test_what_rounding_leaves_is_no_other_value() -> None:
     f = new(lambda x: x * 1e-17, lambda x: x * 3e-17)
     np.testing.assert_array_equal(vjp(f, X)[0], X * 1e-17)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -65,11 +66,13 @@ def with_values_of_wrapper(
 ) -> Callable[..., Any]:
     """Return a replacement with the values of the wrapper, which overwrites nothing for them."""
     names = positional_names(wrapper, replacement)
+    copied = into if in_place else ()
+    again = partial(result_of_copies, wrapper, copied=copied, dtype=dtype)
 
     def run(*args: Any, **kwargs: Any) -> Any:
         given = {**dict(zip(names, args, strict=False)), **kwargs}
         taken = {name: v for name, v in given.items() if not name.startswith("overwrite_")}
-        plain = result_of_copies(wrapper, taken, into if in_place else (), dtype)
+        plain = result_of_copies(wrapper, taken, copied, dtype)
         outputs = plain if isinstance(plain, tuple) else (plain,)
         try:
             found = replacement(**taken)
@@ -78,8 +81,10 @@ def with_values_of_wrapper(
         found = found if isinstance(plain, tuple) else (found,)
         sources = tuple(taken.values())
         results = [
-            undetermined(p, *sources) if f is None else same_values(f, p, wrapper, sources)
-            for f, p in zip(found, outputs, strict=True)
+            undetermined(p, *sources)
+            if f is None
+            else same_values(f, p, wrapper, taken, again, (i,) if isinstance(plain, tuple) else ())
+            for i, (f, p) in enumerate(zip(found, outputs, strict=True))
         ]
         for i, name in enumerate(into):
             overwrites = in_place or given.get(f"overwrite_{name}")
