@@ -306,10 +306,19 @@ for i in range(3):
     s += np.sum(z * x)
 """,
 )
+CALLS = (
+    # Functions that compiled code calls, of two operands that are active.
+    """
+q = m.T @ m + 3.0 * np.eye(m.shape[1])
+for i in range(3):
+    w = np.linalg.lstsq(q, q[0] * u[i] * a)[0]
+    s += np.sum(w * w)
+""",
+)
 
 
 def chosen_program(seed: int) -> str:
     """Return the text of one of them."""
-    bodies = (*BODIES, *SWEEPS, *TEXTS)
+    bodies = (*BODIES, *SWEEPS, *TEXTS, *CALLS)
     body = bodies[seed % len(bodies)].strip("\n")
     return HEAD + "".join(f"    {line}\n" for line in body.split("\n")) + TAIL

@@ -31,6 +31,7 @@ from mooncake_py.compiler.native.numpy_text import (
 from mooncake_py.compiler.native.sweeps import (
     adjoint,
     applied,
+    called,
     counting,
     finite,
     fusing,
@@ -52,6 +53,8 @@ from tests.programs.regions import REGIONS
 __all__ = ["BREAKS", "HARMLESS", "LINES", "OPEN", "compare_in_search", "program_that_finds"]
 
 PASSES: dict[str, Line] = {
+    # Calls of functions that are not read.
+    "calls_have_one_operand": Line(called, "wanted = [k for k, on in enumerate(mask) if on]", "wanted = [k for k, on in enumerate(mask) if on][:1]"),
     # What is overwritten, and what is read again (`overlaps`, `needs`).
     "statements_overwrite_nothing_they_read": Line(overlaps, "return bool(written) and all(", "return True or all("),
     "arrays_that_are_read_somehow_are_told_apart": Line(overlaps, "if not written or array in self._read_somehow or len(reads) > MOST:", "if not written or len(reads) > MOST:"),
