@@ -1,7 +1,6 @@
-"""Regions of user code that run as one tape entry: a typed intermediate representation.
+"""Regions of user code that run as one tape entry: an intermediate representation.
 
-`read` makes a region of a loop (`reading`, `regions`), `derivatives` has its tangent and both of
-its sweeps, `forms` infers types and has sweeps printed (`printing`), and `sites` runs them.
-Statements on arrays (`statements`), loops of such (`slices`) and compiled functions (`native`) add
-to these.
+`native` reads loops and whole functions as `regions`, differentiates them by the declared partials
+(`derivatives`), and has them run compiled or as text of NumPy.  `statements` does the same for
+single statements on numbers and arrays (`printing`), and `sites` decides whether either is tried.
 """

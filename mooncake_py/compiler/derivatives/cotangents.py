@@ -14,7 +14,7 @@ from typing import Any
 
 from mooncake_py.compiler.derivatives.activity import is_active
 from mooncake_py.compiler.derivatives.partials import partials
-from mooncake_py.compiler.regions.ir import End, Expr, Let, Load, Name, Op, Target
+from mooncake_py.compiler.regions.ir import Expr, Let, Load, Name, Op, Target
 from mooncake_py.compiler.regions.simplify import ONE, added, negated, product
 from mooncake_py.compiler.regions.steps import Steps
 
@@ -110,6 +110,4 @@ def cotangent(target: Target) -> Target:
     """Return the cotangent of a name or an element."""
     if isinstance(target, Load):
         return Load(f"d_{target.array}", target.index, place=target.place)
-    if isinstance(target, End):
-        return End(f"d_{target.array}", place=target.place)
     return Name(f"d_{target.name}", place=target.place)

@@ -12,8 +12,6 @@ S' is S with what it saves, R its adjoint.  A loop that a ``break`` leaves count
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from mooncake_py.compiler.regions.ir import (
     INTS,
     Block,
@@ -33,14 +31,7 @@ from mooncake_py.compiler.regions.ir import (
 from mooncake_py.compiler.regions.steps import Names
 from mooncake_py.syntax.nodes import Place
 
-__all__ = ["Pair", "Sweeper", "Sweeps", "stops", "with_body"]
-
-
-class Sweeps(NamedTuple):
-    """The blocks of the forward and of the reverse pass."""
-
-    forward: Block
-    reverse: Block
+__all__ = ["Pair", "Sweeper", "stops", "with_body"]
 
 
 Pair = tuple[list[Statement], list[Statement]]
@@ -71,12 +62,11 @@ class Sweeper:
 
     def backwards(self, loop: For, body: list[Statement], passes: Expr | None) -> list[Statement]:
         """Return a loop back through a range, or its first passes."""
-        steps = loop.range if passes is None else Op("front", (loop.range, passes))
-        return [For(loop.name, Op("reversed", (steps,)), tuple(body), place=loop.place)]
+        raise NotImplementedError
 
     def again(self, passes: Expr, body: list[Statement], place: Place | None) -> For:
         """Return a loop of so many passes."""
-        return For("_", Op("range", (passes,)), tuple(body), place=place)
+        raise NotImplementedError
 
     def block(self, block: Block) -> Pair:
         """Return the sweeps of a block."""

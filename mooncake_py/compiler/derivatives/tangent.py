@@ -1,6 +1,6 @@
 """Turn a region into one that also computes tangents.
 
-Before and after: the grammar of `read`, so that the result can be differentiated again::
+What comes out has the same grammar, so that it can be differentiated again::
 
     x[i] = a * x[i - 1]         t_x[i] = t_a * x[i - 1] + a * t_x[i - 1]
                                 x[i] = a * x[i - 1]
@@ -22,7 +22,6 @@ from mooncake_py.compiler.regions.ir import (
     Assign,
     Block,
     Const,
-    End,
     Expr,
     ForAll,
     Grow,
@@ -134,8 +133,6 @@ class Pushforward:
         """Return the tangent of a name or an element."""
         if isinstance(leaf, Load):
             return Load(self.names[leaf.array], leaf.index, place=leaf.place)
-        if isinstance(leaf, End):
-            return End(self.names[leaf.array], place=leaf.place)
         return Name(self.names[leaf.name], place=leaf.place)
 
     def of(self, steps: Steps, root: Expr) -> Expr | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from functools import partial
-from types import CodeType, FunctionType, MethodType
+from types import FunctionType, MethodType
 from typing import Any
 
 from mooncake_py.compiler.native import form
@@ -13,7 +13,7 @@ from mooncake_py.compiler.native.machine import notes
 from mooncake_py.compiler.sites.choice import Choice, sizes_of
 from mooncake_py.remembered import Table
 
-__all__ = ["choice_of", "choices_for", "takes_notes"]
+__all__ = ["choice_of", "takes_notes"]
 
 MOST = 64  # kinds of arguments of one function that are told apart
 
@@ -59,12 +59,3 @@ def remembered_choice(kind: str, f: FunctionType, key: Key) -> Choice:
 def takes_notes() -> bool:
     """Return whether LLVM compiles, whose times and refusals are those of later processes."""
     return form.COMPILER is form.LLVM
-
-
-def choices_for(code: CodeType) -> list[tuple[str, Choice]]:
-    """Return the choices of a function by its code, with the kinds of derivatives."""
-    return [
-        (kind, own)
-        for kind, table in list(_choices.items())
-        for own in list(table.found.get(id(code), {}).values())
-    ]

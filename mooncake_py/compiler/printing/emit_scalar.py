@@ -25,7 +25,6 @@ from mooncake_py.compiler.regions.ir import (
     Compare,
     Const,
     Count,
-    End,
     Expr,
     Finite,
     For,
@@ -116,8 +115,6 @@ class Emitter:
         match s:
             case Let(name=name, value=value) | Count(name=name, value=value):
                 return [f"{name} = {self.text(value)}"]
-            case Assign(target=End(array=array), value=value):
-                return [f"{array}.append({self.text(value)})"]
             case Assign(target=target, value=value):
                 return [f"{self.text(target)} = {self.text(value)}"]
             case Bump(target=target, value=Op(op="neg", args=(value,))):
@@ -155,8 +152,6 @@ class Emitter:
                 return repr(value)
             case Load(array=array, index=index):
                 return f"{array}[{', '.join(map(self.text, index))}]"
-            case End(array=array):
-                return f"{array}.pop()"
             case Length():
                 return e.name
             case Pop(stack=stack):
@@ -186,8 +181,6 @@ class Emitter:
             return self.operand(args[0])
         if op == "imag":
             return f"({self.text(args[0])}).imag"
-        if op == "backwards":  # a range again, of which the way back can take the other direction
-            return f"{self.operand(args[0])}[::-1]"
         if op == "front":
             return f"{self.operand(args[0])}[:{self.text(args[1])}]"
         if op in TO_INT:

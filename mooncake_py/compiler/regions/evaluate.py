@@ -34,7 +34,6 @@ DONE = Call, Compare, Load, Op, Select
 
 FUNCTIONS: dict[str, Any] = {
     "range": range, "int": int, "abs": abs, "float": float, "round": round,
-    "backwards": lambda steps: steps[::-1],
     "item": lambda number: number.item() if isinstance(number, np.generic) else number,
 }  # fmt: skip
 

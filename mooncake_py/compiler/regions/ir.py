@@ -1,10 +1,9 @@
 """The intermediate representation: structured, immutable, a source position on each node.
 
-Grammar, as `read` leaves it and as `tangent` takes and leaves it::
+Grammar, as it is read and as tangents take and leave it::
 
     block     = statement*
     statement = Assign(Name | Load, e)      s = e     x[i, j] = e      a float
-              | Assign(End(array), e)       x.append(e)                for a list
               | Let(name, e)                the same for a name of ours
               | Count(name, e)              k = e                      an int, without derivative
               | Check(test)                 leave the region unless test
@@ -37,15 +36,13 @@ from mooncake_py.compiler.regions.node import Node
 from mooncake_py.compiler.regions.wholes import Places, Reduce
 
 __all__ = [
-    "FLOATS", "INTS", "STEPS", "Alloc", "Apply", "Assign", "Block", "Break", "Bump", "Call",
-    "Check", "Compare", "Const", "Count", "End", "Expr", "Finite", "For", "ForAll", "Grow", "If",
+    "FLOATS", "INTS", "Alloc", "Apply", "Assign", "Block", "Break", "Bump", "Call",
+    "Check", "Compare", "Const", "Count", "Expr", "Finite", "For", "ForAll", "Grow", "If",
     "Length", "Let", "Load", "Name", "Op", "Places", "Pop", "Push", "Reduce", "Select",
     "Statement", "Target", "While", "blocks_of", "parts_of", "rebuilt", "statements",
     "substituted", "walk", "with_blocks", "with_test", "with_value",
 ]  # fmt: skip
 
-STEPS = "steps"
-"""Name of the range of the outermost loop where it is given."""
 FLOATS, INTS = "floats", "ints"
 """The stacks on which the forward sweep saves what the way back needs."""
 
@@ -74,15 +71,6 @@ class Load(Node):
 
     array: str
     index: tuple[Expr, ...]
-
-
-class End(Node):
-    """The place behind the last item of a list: a number assigned to it becomes the last one.
-
-    Read, on the way back, it gives that item, which the list loses.
-    """
-
-    array: str
 
 
 class Length(Node):
@@ -135,8 +123,8 @@ class Pop(Node):
     stack: str
 
 
-Expr = Const | Name | Load | End | Length | Op | Compare | Call | Select | Pop
-Target = Name | Load | End
+Expr = Const | Name | Load | Length | Op | Compare | Call | Select | Pop
+Target = Name | Load
 
 
 class Assign(Node):
@@ -145,7 +133,7 @@ class Assign(Node):
     Attributes
     ----------
     type : str
-        Of the value, once it is inferred: see `infer`.
+        Of the value, if whoever made the statement has said so.
     """
 
     target: Target

@@ -32,7 +32,6 @@ from mooncake_py.compiler.regions.ir import (
     Check,
     Const,
     Count,
-    End,
     Expr,
     For,
     ForAll,
@@ -161,8 +160,6 @@ class Statements:
 
     def bump(self, target: Target, value: Expr, op: str = "add") -> None:
         """Write what adds a value, or subtracts it."""
-        if isinstance(target, End):
-            raise CannotCompile("an item is appended")
         if isinstance(value, Op) and value.op == "neg":
             value, op = value.args[0], {"add": "sub", "sub": "add"}[op]
         own, arrays = self.to.kind(target), self.to.arrays

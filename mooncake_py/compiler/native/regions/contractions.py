@@ -26,7 +26,6 @@ from mooncake_py.compiler.regions.ir import (
     Block,
     Bump,
     Call,
-    End,
     Expr,
     Let,
     Load,
@@ -115,7 +114,6 @@ def contractions(
         if isinstance(s, Let):
             values[s.name] = value
             continue
-        assert not isinstance(s.target, End)
         terms = terms_of(value) if isinstance(s, Bump) else []
         for term, is_negative in terms:
             product = contraction(s.target, term, is_negative, lengths)

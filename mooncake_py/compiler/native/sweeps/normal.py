@@ -35,7 +35,6 @@ from mooncake_py.compiler.regions.ir import (
     Break,
     Compare,
     Count,
-    End,
     Expr,
     For,
     ForAll,
@@ -136,7 +135,6 @@ class _Normal:
     def stored(self, s: Assign) -> Block:
         """Return an assignment after what its indices are, if it may change them."""
         target = s.target
-        assert not isinstance(target, End)
         if isinstance(target, Name) or target.array not in values_in(target.index):
             return (s,)
         counts = [Count(self.fresh(), i, place=s.place) for i in target.index]
