@@ -7,12 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from examples.gallery.__main__ import EXTRAS, NAMES
+
 ROOT = Path(__file__).parents[1]
 GALLERY = ROOT / "examples" / "gallery"
 PICTURES = ROOT / "docs" / "gallery"
-NAMES = sorted(
-    path.stem for path in GALLERY.glob("*.py") if path.stem not in {"common", "__main__"}
-)
 LARGEST = 60_000  # bytes of a picture in the repository
 
 
@@ -21,6 +20,8 @@ LARGEST = 60_000  # bytes of a picture in the repository
 def test_script_runs_and_checks_itself(name: str, tmp_path: Path) -> None:
     pytest.importorskip("scipy")
     pytest.importorskip("matplotlib")
+    if name in EXTRAS:
+        pytest.importorskip(EXTRAS[name])
     picture = tmp_path / f"{name}.png"
     # The package may be installed or not: the repository is on the path in any case.
     path = os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])
