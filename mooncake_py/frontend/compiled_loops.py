@@ -15,6 +15,7 @@
                                         _mk_part0.compare((i, s))   in debug mode
                                 else:
                                     (i, s) = _mk_part0          what is read afterwards
+                                    t = _mk_lost0               what it binds else
                                 del _mk_part0, _mk_given0, _mk_steps0
 
 An unbound name is not an error of the trial, because the loop may never read it.  Compiled loops
@@ -29,6 +30,8 @@ from types import CodeType
 from typing import TYPE_CHECKING, Any
 
 from mooncake_py.compiler.sites.elsewhere import Elsewhere
+from mooncake_py.compiler.sites.left_out import LeftOut, last_of
+from mooncake_py.errors import Location
 from mooncake_py.frontend.bound_names import bound_before
 from mooncake_py.frontend.spanning import ELSE
 from mooncake_py.syntax.comprehensions import MADE
@@ -55,6 +58,7 @@ if TYPE_CHECKING:
 __all__ = ["CompiledLoops", "PrintedLoops", "compared", "is_range"]
 
 UNBOUND = f"{PREFIX}unbound"
+LAST = f"{PREFIX}last"
 BOUND = f"{PREFIX}tuple"
 """Name of the type of what a loop that ran as one region returns."""
 
@@ -106,6 +110,7 @@ class WholeLoops:
         arguments: list[ast.expr],
         otherwise: list[ast.stmt],
         injected: dict[str, Any],
+        steps: str = "",
     ) -> list[ast.stmt]:
         """Return code that tries a loop, and runs it in another way if that fails.
 
@@ -118,6 +123,8 @@ class WholeLoops:
         otherwise : list of stmt
         injected : dict of str to object
             The constants of the text, to which those of the trial are added.
+        steps : str, optional
+            The name of the range that it runs over.
         """
         node = loop.node
         place = place_of(node.iter if isinstance(node, ast.For) else node.test)
@@ -148,7 +155,41 @@ class WholeLoops:
         results: list[ast.expr] = [load(name, place) for name in loop.results]
         found = located(ast.Tuple(results, ast.Load()), place)
         plain = [*otherwise, compared(load(part, place), [found], place)]
-        return [*first, trial, when(unserved, plain, [bound], place), forget(temporaries, place)]
+        done = [bound, *self.left_out(loop, f"{PREFIX}lost{number}", steps, injected)]
+        return [*first, trial, when(unserved, plain, done, place), forget(temporaries, place)]
+
+    def left_out(
+        self, loop: Loop, lost: str, steps: str, injected: dict[str, Any]
+    ) -> list[ast.stmt]:
+        """Return code that binds variables that a loop binds and does not give back.
+
+        Parameters
+        ----------
+        lost : str
+            The name of what they are bound to; the target of the loop to the last of its steps.
+        """
+        names = sorted(loop.bound.difference(loop.results))
+        if not names:
+            return []
+        node = loop.node
+        place = place_of(node.iter if isinstance(node, ast.For) else node.test)
+        injected[lost] = LeftOut(
+            Location(self.code.co_filename, node.lineno, self.code.co_qualname)
+        )
+        made: list[ast.stmt] = []
+        name = counter_of(node) if steps else None
+        if name in names:
+            names.remove(name)
+            injected[LAST] = last_of
+            last = located(
+                ast.Call(load(LAST, place), [load(steps, place), load(lost, place)], []), place
+            )
+            bound = assign(store(name, place), last, place)
+            made.append(when(load(steps, place), [bound], [], place))
+        if names:
+            targets: list[ast.expr] = [store(name, place) for name in names]
+            made.append(located(ast.Assign(targets, load(lost, place)), place))
+        return made
 
 
 class CompiledLoops(WholeLoops):
@@ -188,6 +229,7 @@ class PrintedLoops(WholeLoops):
         otherwise: list[ast.stmt],
         steps: str,
         injected: dict[str, Any],
+        counted: bool = False,
     ) -> list[ast.stmt]:
         """Return code that tries a loop, and runs it in another way if that fails.
 
@@ -199,6 +241,8 @@ class PrintedLoops(WholeLoops):
         otherwise : list of stmt
         steps : str
             The name of what it runs over, if that has one.
+        counted : bool, optional
+            Whether that is a range.
         """
         from mooncake_py.compiler.native.printed_loop import PrintedLoop
 
@@ -208,7 +252,7 @@ class PrintedLoops(WholeLoops):
         else:
             known = load(node.iter.id, place_of(node.iter))
         site = PrintedLoop(loop, self.code, node)
-        return self.trial(loop, site, [known], otherwise, injected)
+        return self.trial(loop, site, [known], otherwise, injected, steps if counted else "")
 
     def expression(self, value: ast.expr, around: set[str]) -> Loop | None:
         """Return a comprehension, or what is made of one, as what may be tried, else None.
@@ -238,6 +282,19 @@ def is_range(node: ast.expr) -> bool:
     return (
         isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "range"
     )
+
+
+def counter_of(node: ast.For | ast.While) -> str | None:
+    """Return the variable that is the last step of a loop afterwards, if there is one."""
+    if not isinstance(node, ast.For) or not isinstance(node.target, ast.Name):
+        return None
+    name = node.target.id
+    for part in [part for statement in node.body for part in walk(statement)]:
+        if isinstance(part, ast.Break):
+            return None
+        if isinstance(part, ast.Name) and part.id == name and not isinstance(part.ctx, ast.Load):
+            return None
+    return name
 
 
 def loops_in(root: Any) -> list[ast.For | ast.While]:

@@ -44,5 +44,6 @@ class LoopRewriter(OutputRewriter):
         self.ranges += 1
         named = assign(store(steps, place), plain.iter, place)
         plain = replaced(plain, iter=load(steps, place))
-        tried = self.printed.tried(loop, node, [plain], steps, self.injected)
+        counted = self.names.calls_builtin(node.iter, "range")
+        tried = self.printed.tried(loop, node, [plain], steps, self.injected, counted)
         return [named, *tried, forget([steps], place)]
