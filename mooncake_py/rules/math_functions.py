@@ -18,7 +18,7 @@ import numpy as np
 from mooncake_py.rules.declare import elementwise, from_vjp, overlay
 from mooncake_py.rules.special_functions import digamma, reciprocal
 
-__all__ = ["hypotenuse", "log_base_partial", "log_of_sum", "log_partial"]
+__all__ = ["diagonal", "hypotenuse", "log_base_partial", "log_of_sum", "log_partial"]
 
 LN_2 = math.log(2)
 LN_10 = math.log(10)
@@ -38,6 +38,11 @@ def log_base_partial(x: Any, base: Any, y: Any) -> Any:
 def hypotenuse(x: Any, y: Any) -> Any:
     """Return ``math.hypot(x, y)``, which takes any number of arguments and has no partials."""
     return math.hypot(x, y)
+
+
+def diagonal(x: Any, y: Any, z: Any) -> Any:
+    """Return ``math.hypot(x, y, z)``."""
+    return math.hypot(x, y, z)
 
 
 def share(a: Any, r: Any) -> Any:
@@ -81,6 +86,10 @@ elementwise(math.asin, lambda x, y: reciprocal(math.sqrt((1 - x) * (1 + x))))
 elementwise(math.acos, lambda x, y: -reciprocal(math.sqrt((1 - x) * (1 + x))))
 elementwise(math.atan, lambda x, y: 1 / (1 + x * x))
 elementwise(hypotenuse, lambda x, y, r: share(x, r), lambda x, y, r: share(y, r))
+elementwise(
+    diagonal, lambda x, y, z, r: share(x, r), lambda x, y, z, r: share(y, r),
+    lambda x, y, z, r: share(z, r),
+)  # fmt: skip
 elementwise(math.atan2, lambda a, b, y: over_square(b, a, b), lambda a, b, y: over_square(-a, a, b))
 elementwise(math.degrees, 180 / math.pi)
 elementwise(math.radians, math.pi / 180)

@@ -26,7 +26,7 @@ def require_known(b: Builder, f: Any, values: Sequence[Value]) -> None:
 
 
 UNKNOWN = frozenset({
-    (math.cbrt, 1), (math.gamma, 1), (math.lgamma, 1), (math.fmod, 2), (math.ldexp, 2),
+    (math.cbrt, 1), (math.gamma, 1), (math.lgamma, 1), (math.ldexp, 2),
     (math.log, 2), (math.remainder, 2), (np.float_power, 2), (np.fmax, 2), (np.fmin, 2),
 })  # fmt: skip
 

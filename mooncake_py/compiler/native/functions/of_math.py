@@ -9,8 +9,6 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-
 from mooncake_py.compiler.native.building import operations
 from mooncake_py.compiler.native.building.arguments import Given, Reader, arranged
 from mooncake_py.compiler.native.building.builder import Builder
@@ -26,6 +24,7 @@ from mooncake_py.compiler.native.building.values import (
 from mooncake_py.compiler.native.functions import reductions
 from mooncake_py.compiler.native.regions.region import BOOL, FLOAT
 from mooncake_py.compiler.regions.ir import Call, Compare, Const, Expr, Op
+from mooncake_py.rules.math_functions import diagonal, hypotenuse
 
 __all__ = ["OF_MATH"]
 
@@ -48,7 +47,6 @@ def of_floats(f: Any) -> Reader:
     """Return the reader of a function of floats by what makes its value of them."""
 
     def read(b: Builder, args: Sequence[Value], given: Given) -> Value:
-        b.is_exact = False  # it rounds in its own way
         if given:
             raise Unfit("a function of math with arguments by name", b.place)
         return given_back(b, f(b, *[float_in(b, a) for a in args]))
@@ -60,15 +58,20 @@ def distance(b: Builder, *parts: Expr) -> Expr:
     """Return the length of a vector."""
     if not parts:
         return Const(0.0)
-    found = Op("abs", (parts[0],)) if len(parts) == 1 else parts[0]
+    if len(parts) == 1:
+        return Op("abs", (parts[0],))
+    if len(parts) <= 3:
+        return Call(hypotenuse if len(parts) == 2 else diagonal, parts, place=b.place)
+    b.is_exact = False  # `math` rounds once
+    found = parts[0]
     for e in parts[1:]:
-        found = Call(np.hypot, (found, e), place=b.place)
+        found = Call(hypotenuse, (found, e), place=b.place)
     return found
 
 
 def cube_root(b: Builder, x: Expr) -> Expr:
     """Return a cube root."""
-    return Call(np.cbrt, (x,), place=b.place)
+    return Call(math.cbrt, (x,), place=b.place)
 
 
 def logarithm(b: Builder, args: Sequence[Value], given: Given) -> Value:
@@ -88,7 +91,6 @@ def logarithm(b: Builder, args: Sequence[Value], given: Given) -> Value:
 def between(b: Builder, args: Sequence[Value], given: Given) -> Value:
     """Read ``math.dist(p, q)``."""
     p, q = arranged(b, args, given, "p q")
-    b.is_exact = False
     if isinstance(p, Tuple) and isinstance(q, Tuple) and len(p.items) == len(q.items):
         pairs = zip(p.items, q.items, strict=True)
         apart = [Op("sub", (float_in(b, x), float_in(b, y))) for x, y in pairs]

@@ -21,6 +21,7 @@ from mooncake_py.compiler.native.regions.refused import CannotCompile
 from mooncake_py.compiler.native.regions.region import BOOL, FLOAT, FLOAT32, INT, REAL
 from mooncake_py.compiler.regions.ir import Call, Const, Expr, Op
 from mooncake_py.compiler.regions.special import special_symbol
+from mooncake_py.rules.math_functions import diagonal
 from mooncake_py.rules.special_functions import difference
 
 if TYPE_CHECKING:
@@ -124,6 +125,11 @@ def hypot(to: Expressions, x: str, y: str) -> str:
     return to.writer.helper("mc_hypot", "double", f"double {x}", f"double {y}")
 
 
+def diagonal_of(to: Expressions, x: str, y: str, z: str) -> str:
+    """Return the distance from the origin in space."""
+    return hypot(to, hypot(to, x, y), z)
+
+
 def heaviside(to: Expressions, x: str, h: str) -> str:
     """Return the result of `numpy.heaviside`."""
     do = to.writer.do
@@ -141,7 +147,7 @@ def first(to: Expressions, value: str, s: str) -> str:
 OF_FLOATS: dict[Any, Callable[..., str]] = {
     helpers.times: times, helpers.over: over, helpers.plus: plus,
     helpers.plus_product: plus_product, helpers.tanh: tanh, helpers.hypot: hypot,
-    helpers.heaviside: heaviside, valued: first,
+    helpers.heaviside: heaviside, valued: first, diagonal: diagonal_of,
 }  # fmt: skip
 
 

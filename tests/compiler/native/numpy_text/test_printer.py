@@ -137,6 +137,12 @@ s = 1.0
 for v in x:
     s = s * 0.5 + v ** 2 / (1.0 + abs(v))
 return s ** 1.5""",
+    "functions of math": """
+s = 0.7
+for i in range(2, 6):
+    s += math.hypot(x[i], s, x[i - 1]) + math.hypot(x[i], s) * math.dist((x[i], s), (x[0], 1.0))
+    s += math.fmod(5 * x[i], 0.3 + s) + math.cbrt(s) * math.log(s, 2.0 + s)
+return s * math.dist((s, 1, x[0]), (x[1], 2, x[2])) + math.hypot(x[3])""",
     "sums of nothing": "return np.sum(x[3:3]) + np.sum(A[:, 2:2] @ B[2:2]) + x[0]",
 }
 
@@ -154,7 +160,9 @@ def printed(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
 def function(text: str) -> Any:
     lines = text.strip().split("\n") if "\n" in text else text.split("; ")
     body = "".join(f"    {line}\n" for line in lines)
-    return function_of(f"import numpy as np\ndef f(x, A, B, k):\n{body}", f"<text {text}>")
+    return function_of(
+        f"import math\nimport numpy as np\ndef f(x, A, B, k):\n{body}", f"<text {text}>"
+    )
 
 
 def met_by_nobody(f: FunctionType) -> FunctionType:
