@@ -89,7 +89,7 @@ class Findings:
     turned : set of Place or None
         Those of them to which loops append at the beginning.
     listed : set of str
-        Slots whose arrays loops append to lists.
+        Slots whose arrays loops append to lists; with a dot after their names objects that they do.
     run : set of Place or None
         Comprehensions that run as loops which append to a list.
     compressed : set of Place or None

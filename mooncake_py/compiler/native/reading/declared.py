@@ -37,6 +37,10 @@ class DeclaredReader(Naming):
         """Find out that a comprehension whose parts write must run as loops, if it does not."""
         raise NotImplementedError
 
+    def of_list(self, value: Value) -> Value:
+        """Return an item of a list that a loop made, with the objects that it holds."""
+        raise NotImplementedError
+
     # What is known only when it runs.
 
     def supposing(self, test: Expr, holds: bool) -> AbstractContextManager[None]:

@@ -405,7 +405,7 @@ class ExpressionReader(ConditionReader):
         if isinstance(base, Stack) and isinstance(index, ast.Slice):
             return stacks.part(self.b, base, slices.read(self, index))
         if isinstance(base, Stack):
-            return stacks.item(self.b, base, self.number(index))
+            return self.of_list(stacks.item(self.b, base, self.number(index)))
         if isinstance(base, Cells):
             return lists.item(self.b, base, self.number(index))
         if isinstance(base, Known) and constants.has_items(base):

@@ -411,7 +411,7 @@ class IterableReader(LoopRule):
             case Range(low=low, step=step):
                 return Number(plus(low, times(Const(step), at)), "int")
             case Rows(array=Stack() as made):
-                return stacks.item_at(self.b, made, at)
+                return self.of_list(stacks.item_at(self.b, made, at))
             case Rows(array=Cells() as cells):
                 return lists.item(self.b, cells, Number(at, "int"))
             case Rows(array=Array() as array):

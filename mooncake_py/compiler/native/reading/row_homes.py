@@ -23,8 +23,9 @@ from mooncake_py.compiler.native.building.values import (
 from mooncake_py.compiler.native.reading import columns
 from mooncake_py.compiler.native.reading.alike import part_at
 from mooncake_py.compiler.native.reading.columns import Column
+from mooncake_py.compiler.native.reading.listed import ListedReader
 from mooncake_py.compiler.native.reading.merging import Before, bases_in
-from mooncake_py.compiler.native.reading.objects import ObjectReader, owned
+from mooncake_py.compiler.native.reading.objects import owned
 from mooncake_py.compiler.native.reading.row_loops import ANYWHERE, Home, Path, Row, RowLoop
 from mooncake_py.compiler.native.reading.store import Slot, Snapshot
 from mooncake_py.compiler.native.regions.region import FLOAT
@@ -34,7 +35,7 @@ from mooncake_py.overriding import override
 __all__ = ["HomeReader"]
 
 
-class HomeReader(ObjectReader):
+class HomeReader(ListedReader):
     """Reads and binds attributes that are at home in memory.
 
     Attributes

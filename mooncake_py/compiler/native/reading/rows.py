@@ -337,6 +337,8 @@ class RowReader(HomeReader):
 
     @override
     def same_rows(self, x: Object, y: Object) -> Expr:
+        if any(o.is_row and o.name not in self.rows for o in (x, y)):
+            raise Unfit("`is` between objects of a list that a loop makes", self.b.place)
         sources = [self.rows[o.name].sources if o.is_row else (o,) for o in (x, y)]
         places = [self.rows[o.name].at if o.is_row else Const(0) for o in (x, y)]
         names = [[o.name for o in found] for found in sources]
