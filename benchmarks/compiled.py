@@ -56,6 +56,8 @@ WITHOUT_CONTEXT = (
     (forward, "products_of_whole"),
 )
 
+CALLS = 4  # by which compiled code has run, at least once
+
 FAST = {"fastmath": {"reassoc", "contract"}, "error_model": "numpy"}
 """Numba's options for handwritten code: sums in any order, as vectors need it."""
 
@@ -156,9 +158,13 @@ def compiled_times(kernel: Kernel, size: int, budget: float) -> CompiledTimes:
 
 
 def extent_of(kernel: Kernel, size: int, run: Run) -> Extent:
-    """Run a derivative of a kernel; return how much of it was compiled."""
+    """Run a derivative of a kernel; return how much of it was compiled, in any of some calls.
+
+    One of the first calls runs plain code, whose time is compared.
+    """
     with counted() as found:
-        run(*kernel.make_arguments(size))
+        for _ in range(CALLS):
+            run(*kernel.make_arguments(size))
     return "whole" if kernel.function.__qualname__ in found else "parts" if found else "no"
 
 
