@@ -89,32 +89,50 @@ def vjp(
     >>> pullback(np.array([1.0, 10.0]))
     (array([ 2., 40.]),)
     """
-    with (
-        boundary,
-        limits_raised(),
-        compiling(compile, debug, compile_timeout),
-        allowing(allowed(memory, memory_on_disk)),
-    ):
-        require_flag("debug", debug)
-        require_callable(f)
-        require_plain(f, args)
-        outer = enclosing()
-        if outer is not None:
-            # Only where derivatives nest.
-            from mooncake_py.nesting.inside import vjp_inside
+    with boundary:
+        again = None
+        usual = memory is None and memory_on_disk is False and debug is False
+        if compile is True and compile_timeout is None and usual:
+            # Only for those who compile.
+            from mooncake_py.modes.reverse.pullback_again import pullback_again
 
-            return vjp_inside(outer, f, args)
+            again = pullback_again(f)
+            found = None if again is None else again(f, args)
+            if found is not None:
+                return found
+        with (
+            limits_raised(),
+            compiling(compile, debug, compile_timeout),
+            allowing(allowed(memory, memory_on_disk)),
+        ):
+            found = pulled(f, args, debug)
+        if again is not None:
+            again.ran(f, args)
+        return found
 
-        def whole(*, in_text: bool) -> tuple[Any, Any] | None:
-            # Only where functions run whole.
-            from mooncake_py.modes.reverse.whole_pullback import vjp_of_whole
 
-            return vjp_of_whole(f, args, in_text)
+def pulled(f: Callable[..., Any], args: tuple[Any, ...], debug: bool) -> tuple[Any, Any]:
+    """Return the output of `f` and its pullback."""
+    require_flag("debug", debug)
+    require_callable(f)
+    require_plain(f, args)
+    outer = enclosing()
+    if outer is not None:
+        # Only where derivatives nest.
+        from mooncake_py.nesting.inside import vjp_inside
 
-        def in_parts() -> tuple[Any, Any]:
-            return Vjp(f, args, settings(debug)).start()
+        return vjp_inside(outer, f, args)
 
-        return whole_or_parts("pullback", f, args, whole, in_parts, debug)
+    def whole(*, in_text: bool) -> tuple[Any, Any] | None:
+        # Only where functions run whole.
+        from mooncake_py.modes.reverse.whole_pullback import vjp_of_whole
+
+        return vjp_of_whole(f, args, in_text)
+
+    def in_parts() -> tuple[Any, Any]:
+        return Vjp(f, args, settings(debug)).start()
+
+    return whole_or_parts("pullback", f, args, whole, in_parts, debug)
 
 
 @overload
@@ -199,27 +217,46 @@ def jvp(
     >>> jvp(lambda x, y: x * y, (2.0, 3.0), [(1.0, 0.0), (0.0, 1.0)])
     (6.0, [3.0, 2.0])
     """
-    with boundary, compiling(compile, compile_timeout=compile_timeout):
-        require_callable(f)
-        if isinstance(tangents, list):
-            return with_result(f, jvp_along(f, primals, tangents))
-        require_direction(primals, tangents)
-        require_plain(f, primals)
+    with boundary:
+        again = None
+        are_tuples = type(primals) is tuple and type(tangents) is tuple
+        if compile is True and compile_timeout is None and are_tuples:
+            # Only for those who compile.
+            from mooncake_py.modes.forward.whole_again import push_again
 
-        def whole(*, in_text: bool) -> tuple[Any, Any] | None:
-            # Only where functions run whole.
-            from mooncake_py.modes.forward.whole import push_whole
+            again = push_again(f)
+            found = None if again is None else again(f, primals, tangents)
+            if found is not None:
+                return found
+        with compiling(compile, compile_timeout=compile_timeout):
+            found = pushed(f, primals, tangents)
+        if again is not None:
+            again.ran(f, primals, tangents)
+        return found
 
-            return push_whole(f, primals, tangents, in_text)
 
-        def in_parts() -> tuple[Any, Any]:
-            # Only for those who use it.
-            from mooncake_py.modes.forward.call import push_forward
+def pushed(f: Callable[..., Any], primals: Any, tangents: Any) -> tuple[Any, Any]:
+    """Return the output of `f` and its derivative along `tangents`, or along each of a list."""
+    require_callable(f)
+    if isinstance(tangents, list):
+        return with_result(f, jvp_along(f, primals, tangents))
+    require_direction(primals, tangents)
+    require_plain(f, primals)
 
-            with limits_raised():
-                return with_result(f, push_forward(f, primals, tangents))
+    def whole(*, in_text: bool) -> tuple[Any, Any] | None:
+        # Only where functions run whole.
+        from mooncake_py.modes.forward.whole import push_whole
 
-        return whole_or_parts("derivative along a direction", f, primals, whole, in_parts)
+        return push_whole(f, primals, tangents, in_text)
+
+    def in_parts() -> tuple[Any, Any]:
+        # Only for those who use it.
+        from mooncake_py.modes.forward.call import push_forward
+
+        with limits_raised():
+            return with_result(f, push_forward(f, primals, tangents))
+
+    return whole_or_parts("derivative along a direction", f, primals, whole, in_parts)
 
 
 def with_result(f: Callable[..., Any], found: tuple[Any, Any]) -> tuple[Any, Any]:

@@ -32,8 +32,8 @@ def paths(*names: str) -> tuple[str, ...]:
 ORDINARY = paths(
     "integrations", "rules",
     "modes/forward/pushforward.py", "modes/forward/transposed.py",
-    "recomputation/structures.py", "higher_order.py", "jacobian_blocks.py", "jacobians.py",
-    "pickling.py", "checkpointing.py",
+    "recomputation/structures.py", "hessian_vectors.py", "higher_order.py", "jacobian_blocks.py",
+    "jacobians.py", "pickling.py", "checkpointing.py",
     "solvers", "sparse", "tangents/contents.py", "tangents/pairs.py", "testing/program.py",
     "utilities/flattening.py", "utilities/holomorphic.py", "utilities/trees.py",
 )  # fmt: skip

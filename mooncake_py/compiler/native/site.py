@@ -352,8 +352,7 @@ class FunctionSite(Site):
     """
 
     def __init__(self, f: FunctionType, compiler: Compiler | None = None) -> None:
-        code = f.__code__
-        name = f.__qualname__
+        name, code = f.__qualname__, f.__code__
         where = file_and_line(code.co_filename, code.co_firstlineno)
         super().__init__(name, f"{name} ({where})", compiler)
         self.is_fit = not code.co_flags & YIELDING
@@ -362,6 +361,7 @@ class FunctionSite(Site):
         self.function = weakref.ref(f)
         self._digest = ""
         self.loops: dict[Place, Any] = {}
+        self.again: dict[Any, Any] = {}  # what is printed for calls of its derivatives
         self.has_loops = self.postponed.has_loops = has_loops(code)
 
     def call(self, ctx: Mode, f: FunctionType, args: Any, kwargs: Any) -> Any:

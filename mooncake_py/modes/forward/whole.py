@@ -7,7 +7,7 @@ Hessian.  As in `modes.reverse.whole`, nothing is recorded, and unusual cases ta
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from numpy import ndarray
 
@@ -29,7 +29,14 @@ from mooncake_py.modes.reverse.whole_arguments import (
 from mooncake_py.modes.reverse.whole_sweeps import WholeSweeps
 from mooncake_py.runtime.active import REAL_SCALARS
 
-__all__ = ["WholeTangent", "products_of_whole", "push_whole", "push_whole_along"]
+__all__ = [
+    "WholeTangent",
+    "moving",
+    "product_for",
+    "products_of_whole",
+    "push_whole",
+    "push_whole_along",
+]
 
 Places = Sequence[tuple[int, int | None]]
 """Of inputs with a tangent: their place, and that of what is passed for it, None for zero."""
@@ -67,10 +74,7 @@ def push_whole_along(
     chosen, *others = [moving(tangents) for tangents in directions]
     if any(other != chosen for other in others):
         return None
-    key = "push", *chosen
-    if key not in reading.derivatives:
-        reading.derivatives[key] = WholeTangent.of(site, reading, chosen)
-    whole = reading.derivatives[key]
+    whole = WholeTangent.known(site, reading, chosen)
     if whole is None or are_captured(reading, whole.moving.values(), inputs):
         return None
     y: Any = None
@@ -128,6 +132,16 @@ class WholeTangent(WholeSweeps):
         self.checked += [
             i for i, name in enumerate(form.results, len(inputs)) if name not in inputs
         ]
+
+    @classmethod
+    def known(
+        cls, site: FunctionSite, reading: Reread, chosen: Sequence[int]
+    ) -> WholeTangent | None:
+        """Return it, as :meth:`of` does once."""
+        key = "push", *chosen
+        if key not in reading.derivatives:
+            reading.derivatives[key] = cls.of(site, reading, chosen)
+        return reading.derivatives[key]
 
     @classmethod
     def of(cls, site: FunctionSite, reading: Reread, chosen: Sequence[int]) -> WholeTangent | None:
@@ -189,41 +203,74 @@ def products_of_whole(
     if found is None:
         return None
     site, reading, inputs = found
-    arguments = arguments_of(site, reading, chosen)
-    if arguments is None or not reading.site.may_run(inputs):
+    product = product_for(site, reading, chosen, with_gradient=with_gradient)
+    if product is None or not reading.site.may_run(inputs):
         return None
-    if are_captured(reading, arguments, inputs):
+    if are_captured(reading, product.arguments, inputs):
         return None
-    directions = [directions_in(arguments, tangents) for tangents in along]
-    key = "product", *names_in(arguments), with_gradient
-    if key not in reading.derivatives:
-        reading.derivatives[key] = whole_product(reading, arguments, with_gradient)
-    product = reading.derivatives[key]
-    if product is None:
-        return None
-    whole, places = product
-    n = len(arguments)
+    n = len(product.arguments)
     value: Any = None
     gradients: tuple[Any, ...] = ()
     products: list[tuple[Any, ...]] = []
-    for direction in directions:
-        values = (
-            None
-            if direction is None or whole.site.trials.rest()
-            else with_tangents(inputs.values(), places, direction)
-        )
-        result = None if values is None else whole.run(values, whole.form.spares)
+    for tangents in along:
+        result = product.run(inputs.values(), tangents)
         if result is None:
             return None
-        (_, value), found = result
+        value, found = result
         gradients = found[n:]
         products.append(found[:n])
     return value, gradients, products
 
 
+class WholeProduct(NamedTuple):
+    """How the gradient of a derivative along a direction is computed.
+
+    Attributes
+    ----------
+    arguments : sequence of Output
+        The chosen ones.
+    whole : WholeGradient
+        Of that derivative.
+    places : sequence of (int, int or None)
+        See `Places`.
+    """
+
+    arguments: Sequence[Output]
+    whole: WholeGradient
+    places: Places
+
+    def run(
+        self, inputs: Iterable[Any], tangents: Sequence[Any]
+    ) -> tuple[Any, tuple[Any, ...]] | None:
+        """Return the value, products and perhaps gradients, None where something is unusual."""
+        whole = self.whole
+        direction = directions_in(self.arguments, tangents)
+        if direction is None or whole.site.trials.rest():
+            return None
+        values = with_tangents(inputs, self.places, direction)
+        result = None if values is None else whole.run(values, whole.form.spares)
+        if result is None:
+            return None
+        (_, value), found = result
+        return value, found
+
+
+def product_for(
+    site: FunctionSite, reading: Reread, chosen: Sequence[int | str], *, with_gradient: bool
+) -> WholeProduct | None:
+    """Return how products with the Hessian are computed, None if they are not; found out once."""
+    arguments = arguments_of(site, reading, chosen)
+    if arguments is None:
+        return None
+    key = "product", *names_in(arguments), with_gradient
+    if key not in reading.derivatives:
+        reading.derivatives[key] = whole_product(reading, arguments, with_gradient)
+    return reading.derivatives[key]
+
+
 def whole_product(
     reading: Reread, arguments: Sequence[Output], with_gradient: bool
-) -> tuple[WholeGradient, Places] | None:
+) -> WholeProduct | None:
     """Return how the gradient of a derivative along a direction is computed, None if it is not.
 
     That derivative is linear in the direction, with the gradient for its coefficients.
@@ -240,7 +287,8 @@ def whole_product(
     slope = Output("number", name=tangent.names[value.name])
     whole = WholeGradient(tangent, form, wanted, slope, value)
     whole.apart = whole.places_of(parts_of_one(arguments))  # what moves may share memory
-    return whole, places_of(tangent, reading, {name: k for k, name in enumerate(names)})
+    places = places_of(tangent, reading, {name: k for k, name in enumerate(names)})
+    return WholeProduct(arguments, whole, places)
 
 
 def directions_in(arguments: Iterable[Output], tangents: Iterable[Any]) -> list[Any] | None:

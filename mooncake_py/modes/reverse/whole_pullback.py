@@ -53,13 +53,22 @@ def vjp_of_whole(
     if found is None:
         return None
     site, reading, inputs = found
-    key = "pullback", *chosen
-    if key not in reading.derivatives:
-        reading.derivatives[key] = sweeps_for(site, reading, chosen)
-    sweeps = reading.derivatives[key]
+    sweeps = sweeps_for(site, reading, chosen)
     if sweeps is None or reading.site.trials.rest() or not reading.site.may_run(inputs):
         return None
-    pullback = WholePullback(f, args, chosen, sweeps, reading.output, inputs)
+    return started(chosen, sweeps, reading.output, f, args, inputs)
+
+
+def started(
+    chosen: Sequence[int],
+    sweeps: WholeSweeps,
+    output: Output,
+    f: Callable[..., Any],
+    args: tuple[Any, ...],
+    inputs: Mapping[str, Any],
+) -> tuple[Any, Any] | None:
+    """Return the output and the pullback, None where something is unusual."""
+    pullback = WholePullback(f, args, chosen, sweeps, output, inputs)
     y = pullback.start()
     return None if y is None else (y, pullback.pullback)
 
@@ -70,6 +79,14 @@ def is_discrete(a: Any) -> bool:
 
 
 def sweeps_for(site: FunctionSite, reading: Reread, chosen: Sequence[int]) -> WholeSweeps | None:
+    """Return the sweeps for some arguments, as `new_sweeps` once."""
+    key = "pullback", *chosen
+    if key not in reading.derivatives:
+        reading.derivatives[key] = new_sweeps(site, reading, chosen)
+    return reading.derivatives[key]
+
+
+def new_sweeps(site: FunctionSite, reading: Reread, chosen: Sequence[int]) -> WholeSweeps | None:
     """Return the sweeps for some arguments; None where outputs are not of floats alone."""
     region = reading.site.region
     arguments = arguments_of(site, reading, chosen)
