@@ -169,7 +169,8 @@ class Memory:
             return a.copy()
         kept = self.protected
         if kept is False or type(kept) is Rows:
-            rows = rows_of(index, len(o)) if o is not None and self.ref() is o else None
+            has_rows = o is not None and o.ndim and self.ref() is o
+            rows = rows_of(index, len(o)) if o is not None and has_rows else None
             self.protected = rows.with_rows(kept) if rows and kept else rows or True
         else:
             self.protected = True

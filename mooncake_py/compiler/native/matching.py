@@ -272,7 +272,7 @@ class Text:
         dtype = self.constant(DTYPES[t.kind])
         self.refuse(f"{v}.dtype is not {dtype} and KINDS.get({v}.dtype) != {t.kind!r}")
         names = [f"{v}_{k}" for k in range(len(t.ones))]
-        self.lines.append(f"{', '.join(names)}, = {v}.shape")
+        self.lines.append(f"({''.join(f'{name}, ' for name in names)}) = {v}.shape")
         for name, is_one in zip(names, t.ones, strict=True):
             self.refuse(f"{name} != 1" if is_one else f"{name} == 1 or {name} >= LARGE")
         for axis, length in t.pinned:

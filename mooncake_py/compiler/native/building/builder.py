@@ -315,8 +315,6 @@ class Builder:
 
     def new(self, shape: Sequence[Expr], kind: str, zero: bool = False, prefix: str = "b") -> Array:
         """Return a new array."""
-        if not shape:
-            raise Unfit("an array without axes", self.place)
         shape = tuple(map(self.steady, shape))
         name = self.fresh(prefix)
         self.kinds[name], self.arrays[name] = kind, len(shape)

@@ -71,6 +71,8 @@ def viewed(b: Builder, a: Array, parts: Sequence[Part]) -> Array:
     """
     if any(isinstance(part, Array) for part in parts):
         a = b.with_order(a)
+    if any(isinstance(part, Array) and not part.shape for part in parts):
+        raise Unfit("an array without axes as an index: use an int", b.place)
     if isinstance(a, ComplexArray):
         return a.mapped(lambda part: viewed(b, part, parts))
     lengths = iter(a.shape)

@@ -76,6 +76,8 @@ def made_of(b: Builder, value: Value | None, kind: str = "") -> Array:
         )
     if isinstance(value, Cells | Stack):
         return made_of(b, value.as_array, kind)
+    if isinstance(value, Number):
+        return of_number(b, value, kind)
     parts = parts_in(b, value)
     shape = shape_of_numbers(value)
     if not shape:
@@ -105,6 +107,16 @@ def shape_of_numbers(value: Value | None) -> tuple[int, ...]:
         return (len(value.items),)
     first, *others = [shape_of_numbers(v) for v in value.items]
     return (len(value.items), *first) if first and all(s == first for s in others) else ()
+
+
+def of_number(b: Builder, x: Number, kind: str = "") -> Array:
+    """Return an array without axes that holds a number."""
+    if x.rank is not None or x.narrow or (BOOL in (kind, x.kind) and kind not in ("", x.kind)):
+        raise Unfit("an array without axes of a number whose type varies", b.place)
+    found = b.new((), kind or x.kind)
+    b.layouts.certain(found)
+    b.add(b.stored(found, (), as_kind(x.e, x.kind, found.kind)))
+    return found
 
 
 def with_axis(a: Array, axis: int) -> Array:

@@ -371,13 +371,12 @@ def chosen(b: Builder, test: Value, x: Value, y: Value) -> Value:
     if BOOL in kinds and len(kinds) > 1:
         raise Unfit("np.where of bools and numbers: convert the bools first", b.place)
     kind = kinds.pop() if kinds == {BOOL} else kind_of_all(b, values[1:])
-    if not any(isinstance(v, Array) for v in values):
-        raise Unfit("np.where of numbers, which is an array without axes", b.place)
     x, y = alike(b, values[1:])
     pick: Element = Select
     if kind in REAL:
         pick = lambda t, p, q: Select(t, as_float(p), as_float(q))  # noqa: E731
-    return elementwise(b, pick, kind, (test, x, y))
+    found = elementwise(b, pick, kind, (test, x, y))
+    return found if found.shape else b.kept(found)  # of numbers: an array without axes
 
 
 # Functions.

@@ -56,6 +56,7 @@ NUMBERS = {
 }  # fmt: skip
 COMPLEX_TYPES = {"complex": "float", "complex128": "float64"}
 """By the types of complex numbers the types of their parts."""
+COMPLEX_KINDS = frozenset({"complex128", "complex64"})
 FLOATS = float, np.float64, np.float32
 LISTED = {float: "float", np.float64: "float64", int: "int"}
 """The numbers in lists that are passed to loops."""
@@ -228,9 +229,11 @@ def number_type(value: Any) -> Type | None:
         return NumberType(NUMBERS[t]) if t in FLOATS else None
     if t is ndarray:
         kind = KINDS.get(value.dtype)
-        if kind is None or not value.ndim or max(value.shape) >= LARGE:
+        if kind is None or max(value.shape, default=0) >= LARGE:
             return None
         if kind == INT and not runs_forward(value.strides):
+            return None
+        if not value.ndim and kind in COMPLEX_KINDS:
             return None
         return ArrayType(kind, tuple([n == 1 for n in value.shape]))
     if t in NUMBERS:
@@ -355,7 +358,7 @@ def is_plain_member(member: Enum) -> bool:
 
 def runs_forward(strides: tuple[int, ...]) -> bool:
     """Return True for axes in the order of memory: the last of several writes depends on that."""
-    return strides[-1] >= 0 and all(map(operator.ge, strides, strides[1:]))
+    return not strides or (strides[-1] >= 0 and all(map(operator.ge, strides, strides[1:])))
 
 
 def object_type(o: Any, met: Met, path: Path) -> ObjectType | None:

@@ -133,7 +133,7 @@ def accesses(body: Sequence[Simple]) -> set[Load]:
 
 def cost(access: Load, counter: str) -> int:
     """Return the cost of an element if a counter is that of the innermost loop."""
-    *outer, last = [step(e, counter) for e in access.index]
+    *outer, last = [step(e, counter) for e in access.index] or [0]
     return FAR if any(found != 0 for found in outer) else {0: 0, 1: 1, -1: 2}.get(last, FAR)
 
 

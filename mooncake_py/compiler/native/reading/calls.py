@@ -39,6 +39,7 @@ from mooncake_py.compiler.native.reading import (
     drawing,
     growing,
     named_operators,
+    no_axes,
     of_choices,
     picked,
     pinned,
@@ -119,6 +120,9 @@ class CallReader(ExpressionReader):
             if isinstance(base, Choice):
                 return of_choices.method(self, base, node.func.attr, node)
             if isinstance(base, Array | ComplexNumber):
+                if isinstance(base, Array) and not base.shape:
+                    args, given = self.arguments(node), self.keywords(node)
+                    return no_axes.method(self, base, node.func.attr, args, given)
                 method = of_numpy.method_of(base, node.func.attr)
                 if method is None:
                     raise Unfit(f"the method {node.func.attr} of an array", place_of(node))
@@ -429,6 +433,11 @@ class CallReader(ExpressionReader):
         known = self.known_call(f, args, given)
         if known is not None:
             return known
+        if no_axes.takes_numbers(f):
+            args = [*args]
+            one = no_axes.called(self, f, args, given)
+            if one is not None:
+                return one
         try:
             reader = of_numpy.reader_of(f, args)
         except TypeError:

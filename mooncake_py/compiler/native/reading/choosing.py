@@ -33,7 +33,7 @@ from mooncake_py.compiler.native.building.values import (
     Unfit,
     Value,
 )
-from mooncake_py.compiler.native.reading import tags
+from mooncake_py.compiler.native.reading import no_axes, tags
 from mooncake_py.compiler.native.reading.lowering import is_flag
 from mooncake_py.compiler.native.reading.merging import Before, bases_in, merged
 from mooncake_py.compiler.native.reading.moving import MovingReader
@@ -403,6 +403,8 @@ class ChoosingReader(MovingReader):
 
     @override
     def as_operand(self, value: Value) -> Value:
+        if no_axes.is_without_axes(value):
+            return no_axes.as_number(self, value)
         if not isinstance(value, Choice):
             return value
         arrays = [v for v in value.options if isinstance(v, Array)]

@@ -42,6 +42,7 @@ from mooncake_py.compiler.native.reading import (
     dicts,
     growing,
     lists,
+    no_axes,
     of_choices,
     own_operators,
     picked,
@@ -49,7 +50,7 @@ from mooncake_py.compiler.native.reading import (
     stacks,
 )
 from mooncake_py.compiler.native.reading.conditions import ConditionReader, opposite
-from mooncake_py.compiler.native.reading.scope import Scope, constant, is_input
+from mooncake_py.compiler.native.reading.scope import Scope, constant, is_input, known
 from mooncake_py.compiler.native.reading.store import Slot, Store
 from mooncake_py.compiler.native.regions.region import BOOL, INT
 from mooncake_py.compiler.regions.comparisons import COMPARISONS
@@ -153,9 +154,7 @@ class ExpressionReader(ConditionReader):
         b = self.b
         match node:
             case ast.Constant(value=value):
-                found = constant(value)
-                assert found is not None
-                return found
+                return known(value)
             case ast.Name(id=name):
                 return self.variable(name)
             case ast.BinOp(left=left, op=ast.MatMult(), right=right):
@@ -319,6 +318,7 @@ class ExpressionReader(ConditionReader):
         """Read comparisons; of objects that are the same in each call they are known."""
         if any(isinstance(v, Choice) for v in values):
             return of_choices.compared(self, ops, values, tested)
+        values = [no_axes.as_number(self, v) for v in values]
         if picked.are_picked(tuple(values)):
             raise Unfit("a comparison of elements that a mask picks", self.b.place)
         of_objects = own_operators.decided(self, ops, values)
@@ -342,7 +342,9 @@ class ExpressionReader(ConditionReader):
     def truth(self, x: Value) -> Expr:
         if isinstance(x, Choice):
             return of_choices.test_of(self, x, self.truth)
-        return own_operators.truth(self, x) if own_operators.are_own(x) else super().truth(x)
+        if own_operators.are_own(x):
+            return own_operators.truth(self, x)
+        return super().truth(no_axes.as_number(self, x))
 
     # Attributes and items.
 
@@ -419,9 +421,7 @@ class ExpressionReader(ConditionReader):
         if self.picks and mask is not None:
             return self.picked(base, mask)
         found = viewed(self.b, base, parts)
-        if not found.shape and Known(...) in parts:
-            raise Unfit("an array without axes", self.b.place)
-        return found if found.shape else self.element(found)
+        return found if found.shape or Known(...) in parts else self.element(found)
 
     def know_ints(self) -> None:
         """Find out that loops which make lists of ints must be read pass by pass."""
