@@ -27,7 +27,6 @@ from mooncake_py.tangents.memory import owner
 __all__ = ["Hidden", "copied_objects", "copy_hidden", "hidden_parts"]
 
 PROXIES = (weakref.ProxyType, weakref.CallableProxyType)
-HELD = frozenset({FunctionType, MappingProxyType, *PROXIES})
 PLAIN = INERT | {Active}
 
 

@@ -174,11 +174,6 @@ def umask() -> int:
     return found
 
 
-def variable_of(key: str) -> str | None:
-    """Return a variable of the environment."""
-    return os.environ.get(key)
-
-
 def set_variable(key: str, value: str | None) -> None:
     """Set a variable of the environment, or take it away."""
     if value is not None:

@@ -29,7 +29,7 @@ from mooncake_py.runtime.activity import is_iterator
 from mooncake_py.runtime.users_code import is_own, runs_derived
 
 __all__ = [
-    "Copies", "contexts_of", "copied", "holds", "reduced", "resumable", "set_state",
+    "Copies", "contexts_of", "holds", "reduced", "resumable", "set_state",
 ]  # fmt: skip
 
 OF_CALLS = type(iter(int, 0))
@@ -120,15 +120,6 @@ def holds(iterator: Any) -> list[Any]:
         elif type(value) is not GeneratorType:
             todo.extend(gc.get_referents(value))
     return found
-
-
-def copied(iterator: Any) -> Any:
-    """Return an iterator over what another one has left, None if there is none.
-
-    The iterators that it takes its items from are copied too.
-    """
-    made = Copies().of(iterator)
-    return None if made is None else made[-1][1]
 
 
 class Copies:

@@ -23,7 +23,7 @@ from mooncake_py.tangents.fields import own_attributes
 
 __all__ = [
     "MISSING", "PLAIN", "Conversion", "Sight", "has_buffer", "is_foreign", "is_foreign_class",
-    "own", "sight_of", "takes_over",
+    "own", "sight_of",
 ]  # fmt: skip
 
 MISSING: Any = type("Missing", (), {"__repr__": lambda self: "MISSING"})()
@@ -60,11 +60,6 @@ class Sight(NamedTuple):
     ufuncs: Any
     functions: Any
     conversion: Conversion
-
-    @property
-    def takes_over(self) -> bool:
-        """Return whether the class runs or refuses ufuncs or functions itself."""
-        return self.ufuncs is not MISSING or self.functions is not MISSING
 
 
 USUAL = Sight(MISSING, MISSING, Conversion.ARRAY)

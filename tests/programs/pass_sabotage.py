@@ -225,7 +225,7 @@ PRINTERS: dict[str, Line] = {
     "reductions_of_nothing_are_views": Line(wholes, "self.p.bind(target.array, f\"{text}.copy()\" if is_view else text)", "self.p.bind(target.array, text)"),
     "clears_come_last": Line(wholes, "if all(may_follow(s, other) for other in ordered[at + 1 :]):", "if True:"),
     "changes_pass_reads": Line(wholes, "return own.isdisjoint(read) and mine", "return mine"),
-    "conversions_are_new_memory": Line(wholes, "return op not in (\"item\", \"pos\", \"float\")", "return True"),
+    "conversions_are_new_memory": Line(wholes, "return op not in (\"pos\", \"float\")", "return True"),
     "parts_are_new_memory": Line(wholes, "return any(part.is_free for part in parts_of_index(self.loops, index))", "return True"),
     "tests_of_indices_are_left_out": Line(wholes, "if self.is_asked(test):\n                    return", "if True:\n                    return"),
     # Expressions and parts of arrays.

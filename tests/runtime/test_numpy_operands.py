@@ -93,7 +93,6 @@ def test_conversion_is_that_of_numpy(how: Conversion, value: Any) -> None:
 @pytest.mark.parametrize("value", [Refusing(), Taking(), np.ones(1).view(Field)])
 def test_who_takes_over(value: Any) -> None:
     sight = sight_of(value)
-    assert sight.takes_over is not isinstance(value, Field)
     assert (sight.functions is not MISSING) is isinstance(value, Taking)
     assert (sight.ufuncs is None) is isinstance(value, Refusing)
 

@@ -429,16 +429,13 @@ class Interpreter:
         """Return a function that computes an operator, or a builtin."""
         kind, op, args = self.kind(e), e.op, e.args
         match op:
-            case "item" | "pos" | "float" | "float32" | "int":
+            case "pos" | "float" | "float32" | "int":
                 return self.as_kind(args[0], kind)
             case "bool" | "not":
                 test = self.as_kind(args[0], BOOL)
                 return test if op == "bool" else lambda scope: not test(scope)
             case "and" | "or":
                 return self.logic(op, args, kind)
-            case "round":
-                only = self.value(args[0])
-                return lambda scope: whole(np.rint(only(scope)))
             case "times":
                 return self.called(Call(helpers.times, args))
             case "min" | "max":

@@ -19,22 +19,17 @@ import numpy as np
 from mooncake_py.compiler.derivatives.number_functions import DOMAINS, EVERYWHERE
 from mooncake_py.compiler.regions.comparisons import COMPARISONS
 from mooncake_py.compiler.regions.ir import (
-    Block,
     Call,
     Check,
     Compare,
     Const,
     Expr,
-    If,
     Name,
     Op,
-    Statement,
     substituted,
-    walk,
-    with_blocks,
 )
 
-__all__ = ["domain_check", "guarded", "on_floats"]
+__all__ = ["domain_check", "on_floats"]
 
 
 def on_floats(e: Call) -> Expr:
@@ -65,17 +60,6 @@ def power_check(e: Op) -> Check | None:
     if exponent.value is None or exponent.value % 1 == 0:
         return None
     return Check(is_real, place=e.place)
-
-
-def guarded(block: Block) -> Block:
-    """Return a block with checks before the tests in which functions of NumPy are called."""
-    found: list[Statement] = []
-    for s in block:
-        if isinstance(s, If):
-            checks = [domain_check(part) for part in walk(s.test) if isinstance(part, Call)]
-            found += [check for check in checks if check is not None]
-        found.append(with_blocks(s, guarded))
-    return tuple(found)
 
 
 @lru_cache(maxsize=256)

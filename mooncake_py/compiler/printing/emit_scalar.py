@@ -1,46 +1,30 @@
-"""Print IR as Python on floats and memory views, whose elements are Python's floats.
+"""Print expressions of the IR, and the names that they are bound to, as Python on floats.
 
-Finite(Name("v1"))                  z += v1 * 0.0
-Push(FLOATS, Name("v0"))            push(v0)
-Bump(Load("d_x", ...), e)           d_x[u_i - 1] += e
+Let("v1", Op("mul", (Name("v0"), Const(2.0))))      v1 = v0 * 2.0
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from mooncake_py.compiler.regions.flat import ROUNDING, TO_INTS
 from mooncake_py.compiler.regions.ir import (
-    FLOATS,
-    Assign,
-    Block,
-    Break,
-    Bump,
     Call,
     Check,
     Compare,
     Const,
-    Count,
     Expr,
-    Finite,
-    For,
-    If,
-    Length,
     Let,
-    Load,
     Name,
     Op,
-    Pop,
-    Push,
     Select,
     Statement,
-    While,
 )
-from mooncake_py.runtime.active import WHOLE_FROM, is_itself, whole_from
+from mooncake_py.runtime.active import is_itself
 
 __all__ = ["Emitter"]
 
@@ -71,16 +55,7 @@ def rounded(f: Callable[[Any], Any]) -> Callable[[Any], Any]:
     return run
 
 
-def quotient(a: Any, b: Any) -> Any:
-    """Return ``a // b``, which is rounded likewise if it is a float."""
-    y = a // b
-    if -WHOLE_FROM < y < WHOLE_FROM or isinstance(y, INTS) or abs(y) < whole_from(y):
-        return y
-    raise ArithmeticError
-
-
-INTS = (int, np.integer)
-TO_INT = {"int": rounded(int), "round": rounded(round), "quotient": quotient}
+TO_INT = rounded(int)
 ROUNDED: dict[Any, Any] = {f: rounded(f) for f in (*TO_INTS, *ROUNDING)}
 
 
@@ -97,46 +72,13 @@ class Emitter:
         self.scope: dict[str, Any] = {"inf": math.inf, "nan": math.nan}
         self._names: dict[Any, str] = {}
 
-    def function(
-        self, name: str, parameters: Iterable[str], body: Block, results: Iterable[str]
-    ) -> str:
-        """Return the text of a function."""
-        lines = [f"def {name}({', '.join(parameters)}):", *self.block(body)]
-        lines.append(f"{INDENT}return ({''.join(f'{result}, ' for result in results)})")
-        return "\n".join(lines) + "\n"
-
-    def block(self, block: Block) -> list[str]:
-        """Return the lines of a block, indented."""
-        lines = [line for s in block for line in self.lines(s)]
-        return [INDENT + line for line in lines or ["pass"]]
-
     def lines(self, s: Statement) -> list[str]:
         """Return the lines of a statement."""
         match s:
-            case Let(name=name, value=value) | Count(name=name, value=value):
+            case Let(name=name, value=value):
                 return [f"{name} = {self.text(value)}"]
-            case Assign(target=target, value=value):
-                return [f"{self.text(target)} = {self.text(value)}"]
-            case Bump(target=target, value=Op(op="neg", args=(value,))):
-                return [f"{self.text(target)} -= {self.text(value)}"]
-            case Bump(target=target, value=value):
-                return [f"{self.text(target)} += {self.text(value)}"]
-            case Finite(value=value):
-                return [f"z += {self.operand(value)} * 0.0"]
             case Check(test=test):
                 return [f"if not ({self.text(test)}):", f"{INDENT}raise ArithmeticError"]
-            case Push(stack=stack, value=value):
-                push = "push" if stack == FLOATS else "push_int"
-                return [f"{push}({self.text(value)})"]
-            case For(name=name, range=steps, body=body):
-                return [f"for {name} in {self.text(steps)}:", *self.block(body)]
-            case While(test=test, body=body):
-                return [f"while {self.text(test)}:", *self.block(body)]
-            case If(test=test, body=body, orelse=orelse):
-                other = ["else:", *self.block(orelse)] if orelse else []
-                return [f"if {self.text(test)}:", *self.block(body), *other]
-            case Break():
-                return ["break"]
         raise TypeError(s)
 
     # Expressions.
@@ -150,12 +92,6 @@ class Emitter:
                 return self.operation(op, args)
             case Const(value=value):
                 return repr(value)
-            case Load(array=array, index=index):
-                return f"{array}[{', '.join(map(self.text, index))}]"
-            case Length():
-                return e.name
-            case Pop(stack=stack):
-                return "pop()" if stack == FLOATS else "pop_int()"
             case Call(function=f, args=args):
                 f = ROUNDED.get(f, f)
                 return f"{self.name_of(f)}({', '.join(map(self.text, args))})"
@@ -177,14 +113,8 @@ class Emitter:
             return f"{self.within(a, level)} {INFIX[op]} {self.within(b, level + 1)}"
         if op in INFIX:
             return f" {INFIX[op]} ".join(map(self.operand, args))
-        if op == "item":  # numbers in regions are Python's
-            return self.operand(args[0])
-        if op == "imag":
-            return f"({self.text(args[0])}).imag"
-        if op == "front":
-            return f"{self.operand(args[0])}[:{self.text(args[1])}]"
-        if op in TO_INT:
-            op = self.name_of(TO_INT[op])
+        if op == "int":
+            op = self.name_of(TO_INT)
         return f"{op}({', '.join(map(self.text, args))})"
 
     def within(self, e: Expr, level: int) -> str:

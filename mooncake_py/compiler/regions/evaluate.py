@@ -7,8 +7,6 @@ from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any
 
-import numpy as np
-
 from mooncake_py.compiler.regions.ir import (
     Block,
     Call,
@@ -33,8 +31,7 @@ DONE = Call, Compare, Load, Op, Select
 """Nodes evaluated one by one where a loop runs as it is written; so are statements."""
 
 FUNCTIONS: dict[str, Any] = {
-    "range": range, "int": int, "abs": abs, "float": float, "round": round,
-    "item": lambda number: number.item() if isinstance(number, np.generic) else number,
+    "range": range, "int": int, "abs": abs, "float": float,
 }  # fmt: skip
 
 

@@ -18,9 +18,7 @@ TO_INTS = math.floor, math.ceil, math.trunc
 ROUNDING = np.floor, np.ceil, np.rint, np.trunc
 TO_FLOATS = *ROUNDING, np.sign
 FLAT = frozenset(map(id, (*TO_INTS, *TO_FLOATS)))
-OPERATORS = frozenset(
-    {"int", "round", "imag", "floordiv", "quotient", "lt", "le", "gt", "ge", "eq", "ne"}
-)
+OPERATORS = frozenset({"int", "floordiv", "lt", "le", "gt", "ge", "eq", "ne"})
 
 
 def is_flat_function(f: Any, count: int) -> bool:

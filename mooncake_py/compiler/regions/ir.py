@@ -86,10 +86,7 @@ class Length(Node):
 
 
 class Op(Node):
-    """An operator of Python, by the name that `operator` has for it, or a builtin.
-
-    ``item`` is what the method of that name does: it makes numbers of NumPy those of Python.
-    """
+    """An operator of Python, by the name that `operator` has for it, or a builtin."""
 
     op: str
     args: tuple[Expr, ...]
@@ -128,17 +125,10 @@ Target = Name | Load
 
 
 class Assign(Node):
-    """``s = e`` or ``x[i] = e`` for numbers that may have a derivative.
-
-    Attributes
-    ----------
-    type : str
-        Of the value, if whoever made the statement has said so.
-    """
+    """``s = e`` or ``x[i] = e`` for numbers that may have a derivative."""
 
     target: Target
     value: Expr
-    type: str = ""
 
 
 class Let(Node):
@@ -388,7 +378,7 @@ def with_value(s: Statement, change: Callable[[Expr], Expr]) -> Statement:
     """Return a statement other than a block with its computed expression changed."""
     match s:
         case Assign():
-            return Assign(s.target, change(s.value), s.type, place=s.place)
+            return Assign(s.target, change(s.value), place=s.place)
         case Bump():
             return Bump(s.target, change(s.value), place=s.place)
         case Let():

@@ -32,10 +32,9 @@ class Immutable:
 
     def __init_subclass__(cls) -> None:
         names = tuple(cls.__annotations__)
-        given = {name: cls.__dict__[name] for name in names if name in cls.__dict__}
-        texts = [f"{name}=given[{name!r}], " if name in given else f"{name}, " for name in names]
+        texts = [f"{name}, " for name in names]
         lines = [f"    d[{name!r}] = {name}\n" for name in names]
-        namespace: dict[str, Any] = {"given": given}
+        namespace: dict[str, Any] = {}
         exec(INIT.format(parameters="".join(texts), lines="".join(lines)), namespace)
         cls._fields = names
         if "_meaning" not in cls.__dict__:

@@ -12,11 +12,10 @@ from mooncake_py.compiler.regions.node import Node
 if TYPE_CHECKING:
     from mooncake_py.compiler.regions.ir import Expr, Load, Name
 
-__all__ = ["ACCUMULATED", "CUMULATIVE", "EXTREMA", "SUMS", "Places", "Reduce"]
+__all__ = ["ACCUMULATED", "CUMULATIVE", "SUMS", "Places", "Reduce"]
 
 SUMS = frozenset({"sum", "total", "trace", "einsum", "dot", "inner", "matmul"})
 """Operations that sum, in some order: `total` as Python's ``sum`` does, `inner` as ``x @ y``."""
-EXTREMA = frozenset({"max", "min", "argmax", "argmin"})
 CUMULATIVE = {"cumsum": ("add", -0.0), "cumprod": ("mul", 1.0)}
 """Operations that give all partial results: the operator, and the starting value."""
 ACCUMULATED = SUMS - {"matmul"}
@@ -29,7 +28,8 @@ class Reduce(Node):
     Attributes
     ----------
     op : str
-        One of `SUMS`, `EXTREMA`, `CUMULATIVE`, or ``prod``, ``any``, ``all``, ``count``.
+        One of `SUMS`, `CUMULATIVE`, or ``max``, ``min``, ``argmax``, ``argmin``, ``prod``,
+        ``any``, ``all``, ``count``.
     target : Name or Load
         A number, or an element for the counters that it has: those that are not `along`, and of
         what is cumulative all of them.  An array holds zeros before sums are stored in it.

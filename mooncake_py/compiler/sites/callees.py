@@ -23,7 +23,7 @@ from mooncake_py.syntax.names import MISSING, global_value
 if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Tracking
 
-__all__ = ["YIELDING", "Callee", "Callees", "has_rule", "is_own", "same_items"]
+__all__ = ["YIELDING", "Callee", "Callees", "has_rule", "is_own"]
 
 LIBRARIES = frozenset({"numpy", "scipy"})
 PRINTED = "<string>", "<call_node "
@@ -227,11 +227,6 @@ def held_of(values: tuple[Any, ...] | None) -> tuple[Any, ...]:
 def are_met(values: tuple[Any, ...], known: tuple[Any, ...]) -> bool:
     """Return True if values are those that are remembered."""
     return len(values) == len(known) and all(map(operator.is_, values, map(met, known)))
-
-
-def same_items(a: dict[str, Any], b: dict[str, Any]) -> bool:
-    """Return True if two dicts hold the same objects."""
-    return a.keys() == b.keys() and all(a[name] is b[name] for name in a)
 
 
 def held(value: Any) -> Any:

@@ -68,13 +68,6 @@ class Choice:
         self._rest = REST
         self._spent = 0.0
 
-    @property
-    def gain(self) -> float | None:
-        """How many times as long the plain way takes, None if that was not measured."""
-        if not self._compiled or not self._plain:
-            return None
-        return min(self._plain) / min(self._compiled)
-
     def way(self, is_busy: bool = False) -> int:
         """Return how a call is to go; nothing is timed while code is being made."""
         if self.pays:

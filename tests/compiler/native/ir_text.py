@@ -51,7 +51,7 @@ OPS = {
     ast.Mod: "mod", ast.Pow: "pow", ast.USub: "neg", ast.Not: "not", ast.And: "and", ast.Or: "or",
     ast.Lt: "lt", ast.LtE: "le", ast.Gt: "gt", ast.GtE: "ge", ast.Eq: "eq", ast.NotEq: "ne",
 }  # fmt: skip
-BUILTINS = ("abs", "float", "int", "max", "min", "range", "round")
+BUILTINS = ("abs", "float", "int", "max", "min", "range")
 
 
 def written(

@@ -15,7 +15,27 @@ from mooncake_py.compiler.native.regions.region import NativeRegion
 from mooncake_py.compiler.native.sweeps.adjoint import NativeSweeps, adjoint
 from mooncake_py.compiler.native.sweeps.tangent import tangent
 from mooncake_py.compiler.printing.emit_scalar import Emitter
-from mooncake_py.compiler.regions.ir import Alloc, ForAll, Grow, Length, Statement
+from mooncake_py.compiler.regions.ir import (
+    FLOATS,
+    Alloc,
+    Assign,
+    Block,
+    Break,
+    Bump,
+    Count,
+    Expr,
+    For,
+    ForAll,
+    Grow,
+    If,
+    Length,
+    Load,
+    Op,
+    Pop,
+    Push,
+    Statement,
+    While,
+)
 from tests.compiler.native.texts_of_regions import REGIONS
 from tests.compiler.native.writing import region
 
@@ -65,24 +85,51 @@ def taken(sweeps: NativeSweeps) -> str:
 
 
 class Shown(Emitter):
-    """Prints IR with loops over all elements and new arrays."""
+    """Prints IR: a statement a line."""
 
-    def text_of(self, block: tuple[Statement, ...]) -> str:
+    def text_of(self, block: Block) -> str:
         return "\n".join(self.block(block))
 
+    def block(self, block: Block) -> list[str]:
+        return [f"    {line}" for s in block for line in self.lines(s)] or ["    pass"]
+
     def lines(self, s: Statement) -> list[str]:
-        if isinstance(s, ForAll):
-            pairs = zip(s.counters, map(self.text, s.extents), strict=True)
-            heads = [f"{counter} < {extent}" for counter, extent in pairs]
-            return [f"for all {', '.join(heads)}:", *self.block(s.body)]
-        if isinstance(s, Alloc):
-            how = "zeros" if s.zero else "empty"
-            return [f"{s.name} = {how}({', '.join(map(self.text, s.shape))}, {s.kind})"]
-        if isinstance(s, Grow):
-            return [f"grow({s.name}, {self.text(s.least)})"]
+        match s:
+            case ForAll(counters=counters, extents=extents, body=body):
+                heads = [f"{c} < {self.text(n)}" for c, n in zip(counters, extents, strict=True)]
+                return [f"for all {', '.join(heads)}:", *self.block(body)]
+            case For(name=name, range=steps, body=body):
+                return [f"for {name} in {self.text(steps)}:", *self.block(body)]
+            case While(test=test, body=body):
+                return [f"while {self.text(test)}:", *self.block(body)]
+            case If(test=test, body=body, orelse=orelse):
+                other = ["else:", *self.block(orelse)] if orelse else []
+                return [f"if {self.text(test)}:", *self.block(body), *other]
+            case Alloc(name=name, shape=shape, kind=kind, zero=zero):
+                how = "zeros" if zero else "empty"
+                return [f"{name} = {how}({', '.join(map(self.text, shape))}, {kind})"]
+            case Grow(name=name, least=least):
+                return [f"grow({name}, {self.text(least)})"]
+            case Assign(target=target, value=value):
+                return [f"{self.text(target)} = {self.text(value)}"]
+            case Count(name=name, value=value):
+                return [f"{name} = {self.text(value)}"]
+            case Bump(target=target, value=Op(op="neg", args=(value,))):
+                return [f"{self.text(target)} -= {self.text(value)}"]
+            case Bump(target=target, value=value):
+                return [f"{self.text(target)} += {self.text(value)}"]
+            case Push(stack=stack, value=value):
+                return [f"{'push' if stack == FLOATS else 'push_int'}({self.text(value)})"]
+            case Break():
+                return ["break"]
         return super().lines(s)
 
-    def text(self, e: object) -> str:
-        if isinstance(e, Length):
-            return f"size({e.array}, {e.axis})"
-        return super().text(e)  # type: ignore[arg-type]
+    def text(self, e: Expr) -> str:
+        match e:
+            case Length(array=array, axis=axis):
+                return f"size({array}, {axis})"
+            case Load(array=array, index=index):
+                return f"{array}[{', '.join(map(self.text, index))}]"
+            case Pop(stack=stack):
+                return "pop()" if stack == FLOATS else "pop_int()"
+        return super().text(e)

@@ -52,7 +52,7 @@ OPERATORS: dict[Any, str] = {
     ast.Lt: "lt", ast.LtE: "le", ast.Gt: "gt", ast.GtE: "ge", ast.Eq: "eq", ast.NotEq: "ne",
 }  # fmt: skip
 MAKERS = {"empty": FLOAT, "zeros": FLOAT, "ints": INT, "bools": BOOL}
-BUILTINS = ("max", "min", "abs", "int", "float", "round")
+BUILTINS = ("max", "min", "abs", "int", "float")
 
 
 def region(text: str, inputs: str, results: str = "") -> NativeRegion:

@@ -111,11 +111,6 @@ def elementwise(b: Builder, f: Element, kind: str, values: Sequence[Value]) -> A
     return Array(shape, kind, lambda index: f(*[part(index) for part in parts]))
 
 
-def is_list(v: Value) -> bool:
-    """Return True for a list, which NumPy converts to an array next to another one."""
-    return isinstance(v, Cells) or (isinstance(v, Tuple) and v.is_list)
-
-
 # Operators.
 
 

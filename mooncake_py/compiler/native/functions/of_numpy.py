@@ -82,8 +82,6 @@ from mooncake_py.compiler.regions.ir import Const, Expr, Op, Select
 
 __all__ = ["FUNCTIONS", "attribute", "holds", "method_of", "reader_of"]
 
-ZERO = Const(0.0)
-
 # Sums.
 
 

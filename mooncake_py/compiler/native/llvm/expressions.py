@@ -235,7 +235,7 @@ class Expressions:
             case "add" | "sub" | "mul" | "truediv" | "floordiv" | "mod":
                 a, b = [self.as_kind(a, kind) for a in args]
                 return self.binary(op, kind, a, b)
-            case "item" | "pos" | "float" | "float32" | "int":
+            case "pos" | "float" | "float32" | "int":
                 return self.as_kind(args[0], kind)
             case "neg":
                 return self.negative(kind, self.as_kind(args[0], kind))
@@ -256,8 +256,6 @@ class Expressions:
                 return self.writer.intrinsic("fabs", kind, value)
             case "min" | "max":
                 return self.extreme("lt" if op == "min" else "gt", kind, args)
-            case "round":
-                return self.rounded("rint", args[0])
         raise CannotCompile(f"operator {op}")
 
     def negative(self, kind: str, value: str) -> str:

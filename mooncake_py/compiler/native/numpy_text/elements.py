@@ -266,12 +266,12 @@ class Reading:
         is_float = kind_of(value, self.kinds) == self.kinds.get(target.array, FLOAT) == FLOAT
         self.changed(target)
         if not is_float or isinstance(value, Const):
-            self.found.append(Assign(place, value, s.type, place=s.place))
+            self.found.append(Assign(place, value, place=s.place))
             return
         number = self.number()
         if not isinstance(value, Name):
             value = self.kept(number, value)
-        self.found.append(Assign(place, value, s.type, place=s.place))
+        self.found.append(Assign(place, value, place=s.place))
         self.live[target] = number, value if isinstance(value, Name) else None
 
     def number(self) -> int:

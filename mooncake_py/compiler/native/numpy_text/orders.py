@@ -54,7 +54,7 @@ def adds_to_elements(body: Block) -> bool:
 def is_arithmetic(e: Expr) -> bool:
     """Return True for numbers, and what is added, multiplied and divided."""
     return isinstance(e, Const | Name | Load | Length) or (
-        isinstance(e, Op) and e.op in ("add", "sub", "mul", "truediv", "neg", "float", "item")
+        isinstance(e, Op) and e.op in ("add", "sub", "mul", "truediv", "neg", "float")
     )
 
 

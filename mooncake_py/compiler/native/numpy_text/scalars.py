@@ -47,7 +47,7 @@ OF_NUMPY: dict[Any, Any] = {
 }  # fmt: skip
 """For functions of numbers those of arrays, which raise nothing."""
 OURS = frozenset({"S", "push", "save", "pop", "found", "part", "total"})
-BUILTINS = frozenset({"abs", "float", "int", "round", "min", "max"})
+BUILTINS = frozenset({"abs", "float", "int", "min", "max"})
 
 
 class Texts:
@@ -181,7 +181,7 @@ class Scalars:
         """Return an operator, or a builtin."""
         if op == "times":
             return self.guarded("mul", args)
-        if op == "item" or op == "pos":
+        if op == "pos":
             return self.text(args[0])
         if op in ("neg", "not"):
             return f"({'-' if op == 'neg' else 'not '}{self.text(args[0])})"

@@ -30,8 +30,7 @@ def stored_at_once(block: Block, kinds: Mapping[str, str], reads: Mapping[str, i
             and kinds.get(s.value.name, FLOAT) == kinds.get(s.target.array, FLOAT)
             and kind_of(last.value, kinds) == kinds.get(s.value.name, FLOAT)
         ):
-            value = last.value
-            found[-1] = Assign(s.target, value, s.type, place=s.place)
+            found[-1] = Assign(s.target, last.value, place=s.place)
         else:
             found.append(s)
     return tuple(found)

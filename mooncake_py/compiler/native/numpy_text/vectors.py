@@ -130,7 +130,7 @@ class Vectors:
         match op:
             case "times":
                 return self.guarded("mul", texts)
-            case "item" | "pos":
+            case "pos":
                 return first
             case "neg":
                 return f"(-{first})"

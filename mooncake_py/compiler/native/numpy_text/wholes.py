@@ -142,7 +142,7 @@ class Wholes:
             case Load(index=index):
                 return any(part.is_free for part in parts_of_index(self.loops, index))
             case Op(op=op):
-                return op not in ("item", "pos", "float")
+                return op not in ("pos", "float")
             case Select(test=test):
                 return bool(self.loops.axes(test))
         return isinstance(e, Call | Compare)

@@ -46,7 +46,6 @@ from mooncake_py.syntax.nodes import Place
 __all__ = ["MovingReader"]
 
 Reference = Object | Tuple | Dictionary
-Blocks = Sequence[list[Statement]]
 
 
 class MovingReader(StructureMethodReader):

@@ -17,7 +17,6 @@ from mooncake_py.compiler.native.building.types import (
     DictType,
     KnownType,
     ListType,
-    NumberType,
     ObjectType,
     Path,
     TupleType,
@@ -33,7 +32,6 @@ if TYPE_CHECKING:
 
 __all__ = ["know_ints", "note_ints", "pin", "with_pinned"]
 
-INT = NumberType("int")
 MOST = 1 << 10  # an int that decides structure is a small one
 UNKNOWN = "an int of an argument that decides structure"
 

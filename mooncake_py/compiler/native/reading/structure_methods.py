@@ -30,7 +30,6 @@ NOTHING = Known(None)
 FIRST = Number(Const(0), "int")
 Args = Sequence[Value]
 Given = dict[str, Value]
-Read = Callable[[StructureReader, Structure, Args], Value]
 Method = Callable[[StructureReader, Structure, Args, Given], Value]
 
 

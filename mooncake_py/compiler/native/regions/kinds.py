@@ -30,7 +30,7 @@ __all__ = ["WIDTH", "Known", "kind_of", "widest"]
 
 WIDTH = {BOOL: 0, INT: 1, FLOAT32: 2, FLOAT: 3}
 WIDE = WIDTH.__getitem__
-FIXED = {"float": FLOAT, "float32": FLOAT32, "int": INT, "round": INT, "not": BOOL}
+FIXED = {"float": FLOAT, "float32": FLOAT32, "int": INT, "not": BOOL}
 INTEGRAL = {
     math.floor, math.ceil, math.trunc, math.gcd, math.lcm, math.comb, math.factorial, as_int,
 }  # fmt: skip

@@ -94,8 +94,7 @@ class _Fusing:
             lets.append(let)
             names[e] = Name(let.name)
         changed = [
-            Assign(inner.target, replaced(inner.value, names), inner.type, place=inner.place)
-            for inner in body
+            Assign(inner.target, replaced(inner.value, names), place=inner.place) for inner in body
         ]
         return ForAll(s.counters, s.extents, (*lets, *changed), place=s.place)
 
@@ -162,7 +161,7 @@ def with_names(s: Assign, names: dict[str, Expr]) -> Assign:
     """Return a statement with other counters."""
     target = substituted(s.target, names)
     assert isinstance(target, Name | Load)
-    return Assign(target, substituted(s.value, names), s.type, place=s.place)
+    return Assign(target, substituted(s.value, names), place=s.place)
 
 
 def are_apart(a: Assign, b: Assign, counters: Sequence[str]) -> bool:

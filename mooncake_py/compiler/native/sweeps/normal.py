@@ -140,7 +140,7 @@ class _Normal:
         counts = [Count(self.fresh(), i, place=s.place) for i in target.index]
         index = tuple(Name(count.name, place=s.place) for count in counts)
         place = Load(target.array, index, place=target.place)
-        return (*counts, Assign(place, s.value, s.type, place=s.place))
+        return (*counts, Assign(place, s.value, place=s.place))
 
 
 def followed(block: Block, rest: Block) -> Block:
