@@ -105,6 +105,8 @@ class Findings:
         binds one, and its name.  What objects are called changes with what is found.
     defaulted : set of (type, str)
         Attributes that such objects bind, and of which their class has a value besides.
+    class_attributes : dict of (type, str) to bool
+        The attributes of classes that are assigned, and whether a branch or a loop does it.
     names : dict of tuple to str
         What begins the names of variables, by where a function is called, and the names of objects,
         lists and dicts, by where they are made.
@@ -159,6 +161,7 @@ class Findings:
         self.lasting: set[str] = set()
         self.counters: set[str | tuple[Place | None, str]] = set()
         self.defaulted: set[tuple[type, str]] = set()
+        self.class_attributes: dict[tuple[type, str], bool] = {}
         self.names: dict[tuple[Any, ...], str] = {}
         self.rows: set[Place] = set()
         self.rowless: set[Place] = set()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
@@ -42,7 +43,9 @@ def looked_at(type_: Type, looked: Looked, path: Path) -> Type:
 
 
 def found_at(given: Sequence[Any], path: Path) -> Any:
-    """Return an argument, or an item or attribute of one."""
+    """Return an argument, or an item or attribute of one; what a weak reference leads to."""
+    if path and type(path[0]) is weakref.ref:
+        given, path = (path[0](),), (0, *path[1:])
     found: Any = given
     for step in path:
         found = found[step] if isinstance(found, CONTAINERS) else getattr(found, step)

@@ -26,7 +26,7 @@ from mooncake_py.compiler.native.building.values import (
     Unfit,
     Value,
 )
-from mooncake_py.compiler.native.reading import own_operators, records
+from mooncake_py.compiler.native.reading import class_attributes, own_operators, records
 from mooncake_py.compiler.native.reading.scope import constant
 from mooncake_py.compiler.native.reading.statements import StatementReader
 from mooncake_py.jitted import is_jitted
@@ -63,6 +63,9 @@ class ClassReader(StatementReader):
 
     def of_class_itself(self, cls: type, name: str, found: Any) -> Value:
         """Return a class's attribute, given the value that it holds under the name."""
+        bound = class_attributes.read(self, cls, name)  # type: ignore[arg-type]
+        if bound is not None:
+            return bound
         t = type(found)
         if t is staticmethod:
             return Known(found.__func__)
@@ -132,6 +135,7 @@ class ClassReader(StatementReader):
         mro = cls.__mro__
         for c in mro[mro.index(base.after) + 1 :]:
             found = self.scope.of_class(c, name)  # asked of each, as one may get the name
+            class_attributes.require_none(self, c, name)  # type: ignore[arg-type]
             if name in c.__dict__:
                 if isinstance(o, Known) and type(found) is not classmethod:
                     return self.of_class_itself(cls, name, found)

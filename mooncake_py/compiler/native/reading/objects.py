@@ -34,7 +34,7 @@ from mooncake_py.compiler.native.building.values import (
     Unfit,
     Value,
 )
-from mooncake_py.compiler.native.reading import records
+from mooncake_py.compiler.native.reading import class_attributes, records
 from mooncake_py.compiler.native.reading.classes import ClassReader
 from mooncake_py.compiler.native.reading.store import Slot
 from mooncake_py.overriding import override
@@ -88,6 +88,7 @@ class ObjectReader(ClassReader):
 
     def bind_assigned(self) -> None:
         """Bind what is assigned somewhere in arguments: attributes, items of lists and dicts."""
+        class_attributes.bind_first(self)
         for path in sorted(filter(None, self.findings.changed.values()), key=len):
             self.at(path)
         for path, slot in sorted(self.findings.assigned.values(), key=lambda pair: len(pair[0])):
@@ -154,6 +155,7 @@ class ObjectReader(ClassReader):
         A branch or a loop may assign them, after which they are this or that.
         """
         for name in sorted([name for cls, name in self.findings.defaulted if cls is o.cls]):
+            class_attributes.require_none(self, o.cls, name)
             found = self.scope.of_class(o.cls, name)
             self.bind_own(owned(o, name), self.of_instance(o, o.cls, name, found))
 
@@ -236,6 +238,9 @@ class ObjectReader(ClassReader):
         if isinstance(o, Function) and self.is_straight and not self.b.loops:
             self.of_functions.setdefault(o, {})[name] = value  # which only solvers read
             return
+        if isinstance(o, Known) and class_attributes.is_class(o):
+            class_attributes.bind(self, o.value, name, value)
+            return
         if not isinstance(o, Object) or not o.type.is_written_plainly or name.startswith("__"):
             raise Unfit(f"an assignment to the attribute {name}", self.b.place)
         found = self.scope.of_class(o.cls, name)
@@ -277,7 +282,7 @@ class ObjectReader(ClassReader):
         return [
             (path, self.step_to(slot), self.bound_attribute(slot))
             for path, slot in self.findings.assigned.values()
-        ]
+        ] + [*class_attributes.changed(self)]
 
     def step_to(self, slot: Slot) -> Any:
         """Return the name of an attribute, or the key or position of an item."""

@@ -133,6 +133,8 @@ def called(
     if solver is None:
         return None
     require_calls(r)
+    if r.findings.class_attributes:
+        raise Unfit("a solver in a function that assigns attributes of classes", r.b.place)
     for name, value in given.items():
         if name in solver.refused and python_of(value) != solver.refused[name]:
             raise Unfit(f"{f.__name__} with {name}", r.b.place)
