@@ -187,16 +187,18 @@ class Callees:
 
     def __init__(self) -> None:
         self.every: list[Callee] = []
+        self.by_id: dict[int, Callee] = {}
 
     def met(self, named: Any) -> Callee:
         """Return the record of a function, or of the one that Numba compiled."""
-        for callee in self.every:
-            if callee.named() is named:
-                return callee
+        known = self.by_id.get(id(named))
+        if known is not None and known.named() is named:
+            return known
         f = python_function(named)
         assert f is not None
-        self.every.append(Callee(named, f))
-        return self.every[-1]
+        callee = self.by_id[id(named)] = Callee(named, f)
+        self.every.append(callee)
+        return callee
 
     def hold(self, main: FunctionType | None = None) -> bool:
         """Return True if the functions are those that were read, and have no rule.

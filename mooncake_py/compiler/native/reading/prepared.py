@@ -5,13 +5,14 @@ from __future__ import annotations
 import ast
 from collections import Counter
 from collections.abc import Callable
+from inspect import CO_GENERATOR
 from types import CodeType, FunctionType
 from typing import NamedTuple
 
 from mooncake_py.compiler.native.reading.blocks import simplified
 from mooncake_py.compiler.native.reading.loop_names import OWN_SCOPE
 from mooncake_py.compiler.native.reading.lowering import ended, lowered
-from mooncake_py.compiler.native.reading.yields import opened, yields_in
+from mooncake_py.compiler.native.reading.yields import opened
 from mooncake_py.remembered import Table
 from mooncake_py.syntax.private_names import spelled_out
 from mooncake_py.syntax.source import locate
@@ -61,8 +62,8 @@ def prepared(code: CodeType, node: Callable[[], ast.AST]) -> Body | None:
         match node():
             case ast.Lambda(body=value):
                 known = Body.of([ast.copy_location(ast.Return(value), value)])
-            case ast.FunctionDef(body=body) if any(yields_in(body)):  # read where it is consumed
-                known = Body.of(opened(body))
+            case ast.FunctionDef(body=body) if code.co_flags & CO_GENERATOR:
+                known = Body.of(opened(body))  # it is read where it is consumed
             case ast.FunctionDef(body=body):
                 known = Body.of(lowered(ended(simplified(body))))
             case _:

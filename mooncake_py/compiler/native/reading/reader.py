@@ -216,8 +216,8 @@ class FunctionReader(ResultReader):
         scope = self.enter(f)
         names = parameters_of(f.__code__).names
         self.scope = scope
-        for name, type_ in zip(names, types, strict=True):
-            scope.env[name] = self.parameter(name, type_, (len(scope.env),))
+        for k, (name, type_) in enumerate(zip(names, types, strict=True)):
+            scope.env[name] = self.parameter(name, type_, (k,))
         for name, value in list(scope.env.items()):
             if isinstance(value, Tuple):
                 self.bind(name, value)
