@@ -123,7 +123,7 @@ class LoopSite(Site):
         self.begun = None
         if way == PLAINLY:
             return Elsewhere
-        begin, made = pace.clock(), spending.making
+        begin, made, outside = pace.clock(), spending.making, pace.met.outside
         if way == TIMED_PLAINLY:
             self.begun = own, begin
             return Elsewhere
@@ -140,7 +140,8 @@ class LoopSite(Site):
             own.missed(seconds)
             return result
         own.ran()
-        if seconds > pace.LONG:
+        own.spent_outside(pace.met.outside - outside, seconds)
+        if own.has_loops and seconds > pace.LONG:
             pace.met.loops = True
         if way == TIMED:
             own.took(seconds)

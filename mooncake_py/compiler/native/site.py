@@ -382,7 +382,7 @@ class FunctionSite(Site):
             return own
         if not self.readings and not self.postponed.may_begin(ctx):
             return self.in_parts(own)
-        begin, made = pace.clock(), spending.making
+        begin, made, outside = pace.clock(), spending.making, pace.met.outside
         try:
             result = self.run_whole(ctx, own, f, args, kwargs)
         except NotYet:
@@ -394,6 +394,7 @@ class FunctionSite(Site):
             own.missed(seconds)
             return result if result is Elsewhere else self.in_parts(own)
         own.ran()
+        own.spent_outside(pace.met.outside - outside, seconds)
         if own.has_loops and seconds > pace.LONG:
             pace.met.loops = True
         if way == TIMED:

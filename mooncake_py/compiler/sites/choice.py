@@ -91,17 +91,20 @@ class Choice:
         self._runs += 1
         self._spent += seconds
 
-    def took(self, seconds: float, has_loops: bool) -> None:
+    def took(self, seconds: float, has_loops: bool, outside: float = 0.0) -> None:
         """Note how long a compiled call took.
 
         Parameters
         ----------
         has_loops : bool
             Whether loops have run compiled, of which nothing tells how long they take without.
+        outside : float, optional
+            Seconds of it that compiled code was outside, calling Python.
         """
         self._runs += 1
         self._spent += seconds
-        longest = seconds * (MOST if has_loops else LITTLE)
+        outside = min(outside, seconds)
+        longest = (seconds - outside) * (MOST if has_loops else LITTLE) + outside * LITTLE
         if self._plain or longest <= self._spent:
             self._compiled.append(seconds)
             self._decide()

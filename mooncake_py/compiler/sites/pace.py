@@ -33,6 +33,7 @@ MISSES = 6  # in a row, after which nothing is compiled
 SAMPLES = 8  # of each way: the first plain ones meet what is new to their sites
 LONG = 3e-4  # seconds of a run from which on what surrounds it does not matter
 FEW = 3  # samples of such runs, of what has no loops
+OUTSIDE = 0.5  # of a run, from which on it does not matter how fast its loops are
 GAIN = 0.6  # of the time without: compiled code costs more on the way back
 HOPE = 2.0  # so many times faster better code may be: it is timed before quick code is left
 SLOWER = 2.0  # than compiled code was: it is no longer left after some such runs in a row
@@ -55,10 +56,13 @@ class Met(threading.local):
         Whether compiled loops have run that may take far longer without.
     pending : bool
         Whether there was code that is not there yet.
+    outside : float
+        The seconds that compiled code has spent in calls of Python, since ever.
     """
 
     loops = False
     pending = False
+    outside = 0.0
 
 
 met = Met()
@@ -184,6 +188,14 @@ class Pace:
             return COMPILED
         self.in_parts = False
         return TIMED_PLAINLY
+
+    def spent_outside(self, outside: float, seconds: float) -> None:
+        """Note how much of a run compiled code was outside, calling Python.
+
+        That takes about as long without, so that such a run is compared like one without loops.
+        """
+        if outside > OUTSIDE * seconds:
+            self.has_loops = False
 
     def missed(self, seconds: float) -> None:
         """Note that a run did not go as compiled code, and how long it took to find that out."""

@@ -81,6 +81,7 @@ def whole_or_parts(
             own.took_plainly(choice.clock() - begin)
         return y
     met.loops = met.pending = False
+    outside = met.outside
     try:
         y = compiled(whole, in_parts)
     except NotYet:
@@ -94,7 +95,7 @@ def whole_or_parts(
         if met.pending:
             own.waited(seconds)
         elif way == TIMED:
-            own.took(seconds, met.loops)
+            own.took(seconds, met.loops, met.outside - outside)
         else:
             own.ran(seconds)
     return y

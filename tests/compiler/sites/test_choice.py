@@ -80,6 +80,15 @@ def test_nobody_waits_in_vain_for_a_plain_call() -> None:
     assert Calls(1.0, 0.1, 0.2, has_loops=False).run(3)[-1] == TIMED_PLAINLY
 
 
+def test_what_calls_python_is_compared_sooner() -> None:
+    """Such calls take about as long without, whatever loops are around them."""
+    for outside, way in ((0.0, TIMED), (0.09, TIMED), (0.1, TIMED_PLAINLY), (0.2, TIMED_PLAINLY)):
+        own = Choice()
+        own.ran(0.8)
+        own.took(0.1, has_loops=True, outside=outside)
+        assert own.way() == way
+
+
 def test_nothing_is_timed_while_code_is_made() -> None:
     calls = Calls(1.0, 2e-3, 1e-3)
     assert calls.run(20, is_busy=True) == [COMPILED] * 20

@@ -291,3 +291,11 @@ def test_types_that_come_later_are_served_too(monkeypatch):
         for _ in range(2):
             np.testing.assert_allclose(grad(f, compile=True)(x), grad(f)(x))
         assert site_of(scaled).paces  # type: ignore[union-attr]
+
+
+def test_loops_with_calls_of_python_are_compared():
+    own = Pace()
+    own.spent_outside(0.4, 1.0)
+    assert own.has_loops
+    own.spent_outside(0.6, 1.0)
+    assert not own.has_loops

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import time
 from collections.abc import Callable
 from functools import partial
 from typing import Any
@@ -13,6 +14,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from mooncake_py import value_and_grad
 from mooncake_py.compiler.native.site import report
+from mooncake_py.compiler.sites.pace import met
 from tests.compiler.native.reading.every_way import POINT, require_whole
 
 integrate = pytest.importorskip("scipy.integrate")
@@ -196,3 +198,23 @@ def test_a_global_that_the_function_reads_may_change() -> None:
         assert_allclose(found[0], expected[0], rtol=1e-12)
         assert_allclose(found[1], expected[1], rtol=1e-8)
     RATES["B"] = 1.5
+
+
+def test_the_time_that_python_takes_is_told_from_that_of_compiled_code() -> None:
+    """Also that of calls within calls, which counts once."""
+
+    def inner(t):
+        return integrate.quad(lambda s: s * t, 0.0, 1.0)[0]
+
+    def f(x):
+        return integrate.quad(lambda t: inner(t) * x, 0.0, 1.0)[0]
+
+    def areas_of(x):
+        return sum([f(x) for _ in range(3)])
+
+    derivative = value_and_grad(areas_of, compile=True)
+    derivative(0.5)
+    before, begin = met.outside, time.perf_counter()
+    assert derivative(0.5) == pytest.approx((0.375, 0.75))
+    whole = time.perf_counter() - begin
+    assert 0.0 < met.outside - before < whole
