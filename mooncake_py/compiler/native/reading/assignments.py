@@ -300,6 +300,8 @@ class AssignmentReader(MemoryWriter):
         b, own = self.b, slot.own
         before = self.slots.values.get(slot)
         if own in self.findings.carried and b.loops and isinstance(before, Array):
+            if value == before and value.whole:  # ``p.x += e`` binds the attribute to its array
+                return before
             if value.base:
                 if not value.whole or b.made.get(value.base) != b.loops:
                     raise Unfit(
