@@ -139,8 +139,7 @@ class LoopSite(Site):
         if result is Elsewhere:
             own.missed(seconds)
             return result
-        own.ran()
-        own.spent_outside(pace.met.outside - outside, seconds)
+        own.ran(pace.met.outside - outside, seconds)
         if own.has_loops and seconds > pace.LONG:
             pace.met.loops = True
         if way == TIMED:

@@ -393,8 +393,7 @@ class FunctionSite(Site):
         if result is Elsewhere or result is InParts:
             own.missed(seconds)
             return result if result is Elsewhere else self.in_parts(own)
-        own.ran()
-        own.spent_outside(pace.met.outside - outside, seconds)
+        own.ran(pace.met.outside - outside, seconds)
         if own.has_loops and seconds > pace.LONG:
             pace.met.loops = True
         if way == TIMED:

@@ -189,14 +189,6 @@ class Pace:
         self.in_parts = False
         return TIMED_PLAINLY
 
-    def spent_outside(self, outside: float, seconds: float) -> None:
-        """Note how much of a run compiled code was outside, calling Python.
-
-        That takes about as long without, so that such a run is compared like one without loops.
-        """
-        if outside > OUTSIDE * seconds:
-            self.has_loops = False
-
     def missed(self, seconds: float) -> None:
         """Note that a run did not go as compiled code, and how long it took to find that out."""
         if self._is_kept and self._has_run:
@@ -207,8 +199,14 @@ class Pace:
         if self._misses > MISSES and all(part.is_left for part in self._parts()):
             self.is_left = True
 
-    def ran(self) -> None:
-        """Note that a run went as compiled code."""
+    def ran(self, outside: float = 0.0, seconds: float = 0.0) -> None:
+        """Note that a run went as compiled code, for how long, and how much of that outside.
+
+        Calls of Python take about as long without, so that what is mostly these is compared like
+        what has no loops.
+        """
+        if outside > OUTSIDE * seconds:
+            self.has_loops = False
         self._runs += 1
         self._misses = 0
         self._share = SHARE

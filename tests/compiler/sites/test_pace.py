@@ -295,7 +295,7 @@ def test_types_that_come_later_are_served_too(monkeypatch):
 
 def test_loops_with_calls_of_python_are_compared():
     own = Pace()
-    own.spent_outside(0.4, 1.0)
+    own.ran(0.4, 1.0)
     assert own.has_loops
-    own.spent_outside(0.6, 1.0)
+    own.ran(0.6, 1.0)
     assert not own.has_loops

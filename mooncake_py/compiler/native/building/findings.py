@@ -116,6 +116,8 @@ class Findings:
         Of such loops the attributes that they assign: how to find them in an item.
     periods : dict of Place to int
         Of such loops how many items of different kinds follow one another, again and again.
+    tables, tableless : set of Place
+        Comprehensions that made lists of lists in one vector, and those that cannot.
     stacked_in : dict of Place to Place
         Such loops that append other than numbers to lists, and where these are made.
     mixed_rows : set of (Place, str)
@@ -167,6 +169,8 @@ class Findings:
         self.rowless: set[Place] = set()
         self.homes: dict[tuple[Place, tuple[int | str, ...]], None] = {}
         self.periods: dict[Place, int] = {}
+        self.tables: set[Place] = set()
+        self.tableless: set[Place] = set()
         self.stacked_in: dict[Place, Place] = {}
         self.mixed_rows: set[tuple[Place, str]] = set()
         self.assigned: dict[str, tuple[tuple[int | str, ...], Any]] = {}
@@ -201,10 +205,16 @@ class Findings:
     def gives_rows_up(self, error: Unfit) -> bool:
         """Have loops over objects read pass by pass, as more is known then; False if none is left.
 
-        First those that append to lists: what they hold is known one by one then.
+        Before these tables row by row.  First those that append to lists: what they hold is known
+        one by one then.
         """
+        if isinstance(error, TooMuch):
+            return False
+        if not self.tables <= self.tableless:
+            self.tableless |= self.tables
+            return True
         given_up = self.rows.intersection(self.stacked_in) or self.rows
-        if not given_up or isinstance(error, TooMuch):
+        if not given_up:
             return False
         for place in given_up & self.stacked_in.keys():
             self.stacked.pop(self.stacked_in.pop(place), None)

@@ -337,12 +337,13 @@ class Stack:
         """NumPy's conversion of a list of arrays, not to be written."""
         if self.form[0] == "number":
             return Array(self.shape, KINDS[self.form[1]], lambda at: self.number(at[0]))
-        if self.form[0] != "array" or not self.shapes:
+        if self.form[0] not in ("array", "row") or not self.shapes:
             raise Unfit("an array of a list of tuples, or of none: use several lists")
         ((base, shape),) = self.shapes.items()
         full = (self.length, *shape)
         places = lambda at: flat(full, (self.place(at[0]), *at[1:]))  # noqa: E731
-        return Array(full, self.form[1], lambda at: Load(base, (places(at),)))
+        kind = KINDS[self.form[1]] if self.form[0] == "row" else self.form[1]
+        return Array(full, kind, lambda at: Load(base, (places(at),)))
 
 
 @dataclass(frozen=True, eq=False)

@@ -97,6 +97,8 @@ def total(b: Builder, args: Sequence[Value], given: Given) -> Value:
         assert isinstance(about, Number)
         operations.require_exact(b, about.e)
         return Number(truths.gathered(b, "sum", x.as_array, INT), type_in(b, x))
+    if isinstance(x, Stack) and x.form[0] == "row":
+        raise Unfit("`sum` of lists: use np.sum, or a sum of each", b.place)
     a = array_of(b, x)
     if isinstance(x, Stack):
         b.check("lt", Const(0), a.shape[0])  # else it is the int 0

@@ -39,7 +39,7 @@ from mooncake_py.compiler.native.building.values import (
     Value,
     stored,
 )
-from mooncake_py.compiler.native.reading import dicts, lists, pinned, stacks
+from mooncake_py.compiler.native.reading import dicts, lists, pinned, stacks, tables
 from mooncake_py.compiler.native.reading.alike import Alike
 from mooncake_py.compiler.native.reading.iterables import (
     Generated,
@@ -110,6 +110,9 @@ class ComprehensionReader(RowReader):
         over = self.iterated(found.generators[0].iter)
         if isinstance(over, Generated):
             return self.collected(node, self.yielded(node, found, over))
+        table = tables.made(self, node, found, over, known_count(over, as_items=True))
+        if table is not None:
+            return table
         items = self.known_items(over, self.is_unrolled(node, over))
         is_one_loop = len(found.generators) == 1 and not found.generators[0].ifs
         if items is not None and self.stays(place_of(node)):

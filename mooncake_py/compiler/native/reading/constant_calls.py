@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from mooncake_py.compiler.native.building.values import Known, Number, Tuple, Unfit, Value
+from mooncake_py.compiler.native.reading import texts
 from mooncake_py.compiler.native.reading.constants import UNKNOWN, is_data, python_of, value_of
 from mooncake_py.runtime.attribute_lookup import in_class
 
@@ -189,6 +190,8 @@ def item(r: ExpressionReader, base: Known, node: ast.expr) -> Value:
         if found is UNKNOWN and isinstance(value, Number) and len(base.value) <= FEW:
             r.unroll(value.e)
             r.pin(value.e)
+    if type(base.value) is str and known == [UNKNOWN] and not isinstance(node, ast.Slice):
+        return texts.character(r, base.value, values[0])  # type: ignore[arg-type]
     if any(found is UNKNOWN for found in known):
         raise Unfit("an item of a text at an index that is known only when it runs", r.b.place)
     try:

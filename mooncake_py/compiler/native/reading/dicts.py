@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from mooncake_py.compiler.native.building.in_words import said
@@ -17,6 +19,7 @@ from mooncake_py.compiler.native.building.values import (
     Value,
     key_in,
 )
+from mooncake_py.compiler.native.reading import texts
 from mooncake_py.compiler.native.reading.scope import constant
 from mooncake_py.compiler.native.regions.region import INT
 from mooncake_py.compiler.regions.ir import Const, Expr
@@ -49,14 +52,29 @@ def ints_in(key: Value) -> Iterator[Expr]:
 
 def item(r: ExpressionReader, d: Dictionary, key: Value) -> Value:
     """Read ``d[key]``."""
+    known = found_key(r, key)
+    found = texts.chosen_item(r, d, key) if known is NO_KEY else None
+    if found is not None:
+        return found
     if isinstance(key, Choice):
         return r.for_each(key, lambda k: item(r, d, k))
-    known = found_key(r, key)
+    if isinstance(key, Tuple) and not key.is_list:
+        for n, part in enumerate(key.items):
+            if isinstance(part, Choice):
+                rest = [*key.items[:n]], [*key.items[n + 1 :]]
+                return r.for_each(part, partial(item_at_one, r, d, key, rest))
     if known is NO_KEY:
         raise Unfit(f"an item of a dict at {said(key)}: use constant keys", r.b.place)
     if known not in d.keys:
         raise Unfit("an item of a dict that is not there", r.b.place)
     return d.items[d.keys.index(known)]
+
+
+def item_at_one(
+    r: ExpressionReader, d: Dictionary, key: Tuple, rest: tuple[list[Value], list[Value]], k: Value
+) -> Value:
+    """Read an item at a key of which one part is known now."""
+    return item(r, d, replace(key, items=(*rest[0], k, *rest[1])))
 
 
 def tested(r: ExpressionReader, key: Value, d: Value, *, is_in: bool) -> Number:

@@ -267,11 +267,13 @@ def part_at(b: Builder, made: Stack, form: Form, bases: Iterator[str], place: Ex
     shape = made.shapes.get(base)
     if shape is None:
         raise Unfit("an item of a list that was empty", b.place)
-    start = times(place, size_of(shape))
-    return Array(
+    is_row = form[0] == "row"
+    start = times(b.steady(place) if is_row else place, size_of(shape))
+    found = Array(
         shape,
-        form[1],
+        KINDS[form[1]] if is_row else form[1],
         lambda index: Load(base, (plus(start, flat(shape, index)),)),
         base,
-        frozen=True,
+        frozen=not is_row,
     )
+    return Cells(found, form[1]) if is_row else found
