@@ -11,10 +11,10 @@ has the derivative of ``t * p``.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 
-from mooncake_py.compiler.derivatives.activity import part_of
-from mooncake_py.compiler.derivatives.tangent import Pushforward
+from mooncake_py.compiler.derivatives.activity import part_of, target_of
+from mooncake_py.compiler.derivatives.partials import partials
 from mooncake_py.compiler.native.regions.kinds import kind_of
 from mooncake_py.compiler.native.regions.mentions import unused
 from mooncake_py.compiler.native.regions.region import FLOAT, INT, REAL, NativeRegion
@@ -22,24 +22,35 @@ from mooncake_py.compiler.native.sweeps.applied import Derivatives
 from mooncake_py.compiler.native.sweeps.finite import is_finite
 from mooncake_py.compiler.native.sweeps.normal import normal
 from mooncake_py.compiler.native.sweeps.reduced import pushed
+from mooncake_py.compiler.regions.flat import is_flat
 from mooncake_py.compiler.regions.ir import (
     Alloc,
     Apply,
+    Assign,
     Block,
     Const,
     Expr,
     ForAll,
+    Grow,
     Let,
+    Load,
+    Name,
     Op,
     Reduce,
+    Statement,
+    Target,
+    parts_of,
     statements,
     substituted,
+    with_blocks,
+    with_value,
 )
-from mooncake_py.compiler.regions.simplify import negated, product
+from mooncake_py.compiler.regions.simplify import added, inlined, negated, product
 from mooncake_py.compiler.regions.steps import Steps
-from mooncake_py.overriding import override
 
 __all__ = ["tangent"]
+
+ZERO = Const(0.0)
 
 
 def tangent(region: NativeRegion, active: set[str]) -> tuple[NativeRegion, dict[str, str]]:
@@ -74,7 +85,7 @@ def tangent(region: NativeRegion, active: set[str]) -> tuple[NativeRegion, dict[
         is_safe = isinstance(t, Const) or is_finite(p, {}, region.kinds)
         return product(t, p) if is_safe else Op("times", (t, p))
 
-    pushforward = NativePushforward(names, unused(f"e{order}_", region.kinds), times)
+    pushforward = Pushforward(names, unused(f"e{order}_", region.kinds), times)
     body = pushforward.block(normal(region))
     own = {t: region.kinds.get(name, FLOAT) for name, t in names.items()}
     kinds = with_names(body, region.kinds | own)
@@ -96,16 +107,120 @@ def tangent(region: NativeRegion, active: set[str]) -> tuple[NativeRegion, dict[
     )
 
 
-class NativePushforward(Pushforward):
-    """Goes through the blocks of a region that may compute arrays from whole arrays."""
+class Pushforward:
+    """Goes through the blocks of a region, once.
 
-    @override
-    def applied(self, s: Apply) -> Block:
-        return Derivatives(self.fresh).push(s, self.names)
+    The tangent of a name or an array is bound before the value, which may overwrite its operands.
 
-    @override
-    def reduced(self, s: Reduce) -> Block:
-        return pushed(s, self.names, self.fresh, self.tangent_of, self.of_value)
+    Parameters
+    ----------
+    names : dict of str to str
+        For each active name and array what its tangent is called.
+    fresh : callable
+        Returns a new name.
+    times : callable
+        Returns the product of a tangent and a partial derivative.
+    """
+
+    def __init__(
+        self,
+        names: dict[str, str],
+        fresh: Callable[[], str],
+        times: Callable[[Expr, Expr], Expr],
+    ) -> None:
+        self.names = names
+        self.fresh = fresh
+        self.times = times
+
+    def block(self, block: Block) -> Block:
+        """Return a block with tangents."""
+        result: list[Statement] = []
+        for s in block:
+            match s:
+                case Assign() | Let():
+                    result += self.assigned(s, target_of(s))
+                case ForAll(body=(Assign() as inner,)):
+                    result += self.for_all(s, inner)
+                case Alloc(name=name):
+                    result.append(s)
+                    if name in self.names:
+                        own = self.names[name]
+                        result.append(Alloc(own, s.shape, s.kind, s.zero, place=s.place))
+                case Grow(name=name):
+                    result.append(s)
+                    if name in self.names:
+                        result.append(Grow(self.names[name], s.least, place=s.place))
+                case Apply():
+                    result += Derivatives(self.fresh).push(s, self.names)
+                case Reduce():
+                    result += pushed(s, self.names, self.fresh, self.tangent_of, self.of_value)
+                case _:
+                    result.append(with_blocks(s, self.block))
+        return tuple(result)
+
+    def assigned(self, s: Assign | Let, target: Target) -> Block:
+        """Return an assignment after that of its tangent."""
+        if part_of(target) not in self.names:
+            return (s,)
+        steps = Steps(self.fresh, s.place)
+        root = steps.of(s.value)
+        t = self.of(steps, root)
+        own = self.tangent_of(target)
+        first = (
+            Assign(own, ZERO if t is None else t, place=s.place)
+            if isinstance(s, Assign)
+            else (Let(part_of(own), ZERO if t is None else t, place=s.place))
+        )
+        own = {let.name for let in steps.lets}
+        return inlined((*steps.lets, first, with_value(s, lambda _: root)), own)
+
+    def for_all(self, s: ForAll, inner: Assign) -> Block:
+        """Return a loop over all elements after that for the tangents, an assignment in each."""
+        values: dict[str, Expr] = {}
+        result: list[Statement] = []
+        for part in self.assigned(inner, inner.target):
+            part = with_value(part, lambda e: substituted(e, values))
+            if isinstance(part, Let):
+                values[part.name] = part.value
+            else:
+                result.append(ForAll(s.counters, s.extents, (part,), place=s.place))
+        return tuple(result)
+
+    def tangent_of(self, leaf: Target) -> Target:
+        """Return the tangent of a name or an element."""
+        if isinstance(leaf, Load):
+            return Load(self.names[leaf.array], leaf.index, place=leaf.place)
+        return Name(self.names[leaf.name], place=leaf.place)
+
+    def of(self, steps: Steps, root: Expr) -> Expr | None:
+        """Return the tangent of the value of some operations, or None if it is zero."""
+        tangents: dict[str, Expr | None] = {}
+
+        def of_operand(e: Expr) -> Expr | None:
+            if not isinstance(e, Name):
+                return None
+            if e.name in tangents:
+                return tangents[e.name]
+            return self.tangent_of(e) if e.name in self.names else None
+
+        for let in list(steps.lets):
+            t = self.of_operation(let, of_operand)
+            tangents[let.name] = None if t is None else steps.of(t)
+        return of_operand(root)
+
+    def of_operation(self, let: Let, of_operand: Callable[[Expr], Expr | None]) -> Expr | None:
+        """Return the tangent of the value of one operation."""
+        e = let.value
+        if isinstance(e, Load):
+            return self.tangent_of(e) if e.array in self.names else None
+        if is_flat(e) or all(of_operand(part) is None for part in parts_of(e)):
+            return None
+        total: Expr = ZERO
+        for a, p in partials(e, Name(let.name)):
+            t = of_operand(a)
+            if t is not None and p is not None:
+                total = added(total, self.times(t, p))
+        return None if total == ZERO else total
 
     def of_value(self, e: Expr) -> Expr | None:
         """Return the tangent of an expression in one, None if it is zero."""
