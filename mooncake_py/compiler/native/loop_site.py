@@ -80,7 +80,7 @@ class LoopSite(Site):
     ----------
     loop : Loop
     code : CodeType
-        Of the function that it is in; it is not held.
+        Of the function that it is in; only that of functions which it makes is held.
     compiler : Compiler, optional
         See `RegionSite`.
     """
@@ -102,7 +102,10 @@ class LoopSite(Site):
             why = f"{shared}, which stands for something outside of the loop too"
             self.refused[()] = Refusal(why, place_of(loop.node))
         self.code = (lambda: None).__code__.replace(
-            co_filename=code.co_filename, co_name=code.co_name, co_firstlineno=line
+            co_filename=code.co_filename,
+            co_name=code.co_name,
+            co_firstlineno=line,
+            co_consts=tuple([c for c in code.co_consts if isinstance(c, CodeType)]),
         )
 
     def __repr__(self) -> str:

@@ -36,8 +36,8 @@ LOOPS = ast.For | ast.While | COMPREHENSION | ast.comprehension
 STATEMENTS = ast.Assign | ast.AugAssign | ast.Expr
 OPERATIONS = ast.BinOp | ast.UnaryOp | ast.Call | ast.Compare | ast.Subscript
 NEVER = (
-    ast.Yield, ast.YieldFrom, ast.Await, ast.Try, ast.TryStar, ast.With, ast.AsyncFor, ast.Lambda,
-    ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Dict, ast.Set, ast.DictComp,
+    ast.Yield, ast.YieldFrom, ast.Await, ast.Try, ast.TryStar, ast.With, ast.AsyncFor,
+    ast.AsyncFunctionDef, ast.ClassDef, ast.Dict, ast.Set, ast.DictComp,
     ast.SetComp, ast.Starred, ast.Import, ast.ImportFrom, ast.Match, ast.NamedExpr, ast.Delete,
 )  # fmt: skip
 """Constructs that loops over arrays do not contain, or not those that are read."""
@@ -56,7 +56,7 @@ class PrintedLoop:
     ----------
     loop : Loop
     code : CodeType
-        Of the function; it is not held.
+        Of the function; only that of functions which it makes is held.
     original : For, While or expr
         As it is in the function.
     """
@@ -64,7 +64,7 @@ class PrintedLoop:
     def __init__(self, loop: Loop, code: CodeType, original: Original) -> None:
         self.loop = loop
         self.original = original
-        self.code = code.replace(co_consts=())
+        self.code = code.replace(co_consts=codes_made(code))
         self.worked = 0  # operations, about, in all runs so far
         self.trials: dict[Any, Trials] = {}  # by what is given: others do not change how it runs
         within = [node for part in self.repeated() for node in walk(part)]
@@ -197,9 +197,15 @@ class PrintedComprehension(PrintedLoop):
         return made
 
 
+def codes_made(code: CodeType) -> tuple[CodeType, ...]:
+    """Return the code of the functions that a function makes."""
+    return tuple([c for c in code.co_consts if isinstance(c, CodeType)])
+
+
 def may_be_one(node: Original) -> bool:
     """Return False for a loop or a comprehension that is never read as text of NumPy."""
-    return not any(isinstance(part, NEVER) for part in walk(node))
+    never = NEVER if isinstance(node, ast.stmt) else (*NEVER, ast.Lambda)
+    return not any(isinstance(part, never) for part in walk(node))
 
 
 def kind_of(value: Any) -> Any:

@@ -535,7 +535,16 @@ def test_comprehensions_and_functions_within_loops(tried):
         return scaled(x[0]) * log[0]
 
     agree(g, X, 3)
-    assert "scaled, which stands for" in lines(g)[0]
+    assert "the variable scaled, which may not be bound here" in lines(g)[0]
+
+    def h(x, n):
+        log = kept(n)
+        for i in range(n):
+            x[i] = (lambda e: e * i + x[i])(x[i])
+        return x.sum() * log[0]
+
+    agree(h, X, 3)
+    assert lines(h) == ["compiled"]
 
 
 def test_names_of_one_array_after_a_loop_are_one_array():

@@ -18,6 +18,7 @@ LOOPS = ast.For | ast.While
 LATER = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda | ast.ClassDef | ast.GeneratorExp
 OWN_SCOPE = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef, ast.GeneratorExp,
              ast.ListComp, ast.SetComp, ast.DictComp)  # fmt: skip
+MAKING = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 COMPREHENSIONS = ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp
 BACKWARD = frozenset(op for name, op in opmap.items() if "BACKWARD" in name or name == "FOR_ITER")
 Bound = frozenset[str]
@@ -37,10 +38,11 @@ class Loop(NamedTuple):
     bound : frozenset of str
         Those that it binds.
     results : tuple of str
-        Those that it binds and that may be read afterwards.
+        Those that it binds and that may be read afterwards, as a function may that it has made.
     shared : frozenset of str
-        What it binds though other functions may read or bind it too, or by another name (`__x` in a
-        class), and functions that it makes: then it is not compiled.
+        What it binds though functions that it does not make may read or bind it too, or by another
+        name (`__x` in a class), classes that it makes, and what its functions bind of it: then it
+        is not compiled.
     """
 
     node: Any
@@ -68,13 +70,9 @@ class FunctionLoops:
     def __init__(self, code: CodeType, root: Any) -> None:
         self.local = frozenset({*code.co_varnames, *code.co_cellvars, *code.co_freevars})
         every = walk(root)
-        later = {  # what functions read that may run at another time; a comprehension runs at once
-            name
-            for node in every
-            if isinstance(node, LATER) and node is not root
-            for name in names_read(node)
-        }
-        self.shared = {*code.co_freevars, *later.intersection(code.co_cellvars)}.union(
+        self.captured = frozenset(code.co_cellvars)
+        self.functions = functions_in(root)
+        self.shared = frozenset(code.co_freevars).union(
             *(node.names for node in every if isinstance(node, ast.Global))
         )
         self.reads = Counter(names_read(root))
@@ -93,7 +91,8 @@ class FunctionLoops:
         exposure = Exposure()
         exposure.statement(node, frozenset())
         later = self.later.get(id(node))
-        after = bound & (self.elsewhere(node, exposure) if later is None else later)
+        read = self.elsewhere(node, exposure) if later is None else later
+        after = bound & (read | self.captured.intersection(read_by_functions(node)))
         left = after - bound_by_each_pass(node)
         given = self.local & (exposure.found | left)
         return Loop(
@@ -102,8 +101,17 @@ class FunctionLoops:
             tuple(sorted(given)),
             bound,
             tuple(sorted(after)),
-            bound & self.shared | bound - self.local | frozenset(definitions(node)),
+            self.shared_by(node, bound),
         )
+
+    def shared_by(self, node: LOOPS, bound: Bound) -> Bound:
+        """Return the names for which a loop is not compiled: see `Loop.shared`."""
+        # A function may run at another time; a comprehension runs at once.
+        own = {id(part) for part in functions_in(node)}
+        others = [f for f in self.functions if id(f) not in own]
+        later = [name for f in others for name in names_read(f)]
+        found = bound & (self.shared | self.captured.intersection(later)) | (bound - self.local)
+        return found.union(classes(node), names_bound_by_functions(node))
 
     def elsewhere(self, node: LOOPS, exposure: Exposure) -> Bound:
         """Return the names that may be read after a loop of ours, of which no order is known."""
@@ -152,6 +160,9 @@ class Exposure:
                 self.read(node.test, bound)
                 self.block(node.body, bound)
                 self.block(node.orelse, bound)
+            case ast.FunctionDef(name=name):
+                self.read(node, bound)  # its body too, though it may run later
+                return bound | {name}
             case ast.If():
                 self.read(node.test, bound)
                 return self.block(node.body, bound) & self.block(node.orelse, bound)
@@ -251,17 +262,37 @@ def names_outside(node: Any, own: Bound = frozenset()) -> Iterator[str]:
             yield from names_outside(part, own)
 
 
-def definitions(node: Any) -> Iterator[str]:
-    """Yield the names of functions and classes that are made in a loop."""
+def functions_in(node: Any) -> list[LATER]:
+    """Return the functions and classes that are made within a node."""
+    return [part for part in walk(node) if isinstance(part, LATER) and part is not node]
+
+
+def read_by_functions(node: Any) -> Iterator[str]:
+    """Yield the names that functions made in a loop read, perhaps those of an earlier run of it."""
+    for f in functions_in(node):
+        yield from names_read(f)
+
+
+def classes(node: Any) -> Iterator[str]:
+    """Yield the names of classes that are made in a loop."""
     for part in walk(node):
-        if isinstance(part, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+        if isinstance(part, ast.ClassDef):
             yield part.name
+
+
+def names_bound_by_functions(node: Any) -> Iterator[str]:
+    """Yield the variables that functions in a loop bind, which are of functions around them."""
+    for part in walk(node):
+        if isinstance(part, ast.Nonlocal):
+            yield from part.names
 
 
 def names_bound(node: ast.AST) -> Iterator[str]:
     """Yield the names that are bound or deleted, except those in inner scopes."""
     if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
         yield node.id
+    if isinstance(node, MAKING):
+        yield node.name
     if not isinstance(node, OWN_SCOPE):
         for part in children(node):
             yield from names_bound(part)

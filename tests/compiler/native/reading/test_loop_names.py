@@ -98,3 +98,25 @@ def test_loops_that_are_not_of_the_function_give_back_all_that_it_reads():
     code = compile(tree, "<f>", "exec").co_consts[0]
     (loop,) = ast.parse("\n".join(LOOP)).body
     assert {"s"} <= set(FunctionLoops(code, tree.body[0]).of(loop).results)
+
+
+@pytest.mark.parametrize(
+    ("body", "shared", "read"),
+    [
+        ("g = lambda v: v * t", set(), {"t"}),
+        ("def g(v):\n    return v * t", set(), {"t"}),
+        ("t = sum(v * i for v in n)", set(), {"i"}),
+        ("def g(v):\n    nonlocal t\n    t = v", {"t"}, set()),
+        ("class g:\n    t = s", {"g"}, set()),
+        ("t = h(i)", {"t"}, set()),
+    ],
+)
+def test_functions_that_a_loop_makes_share_its_variables(body, shared, read):
+    first = "h = lambda v: v * t" if "h(" in body else "t = i = s"
+    within = "\n".join("        " + line for line in body.splitlines())
+    text = f"    {first}\n    for i in n:\n        t = i\n{within}\n    return s"
+    tree = ast.parse(f"def f(n, s):\n{text}")
+    code = next(c for c in compile(tree, "<f>", "exec").co_consts if hasattr(c, "co_code"))
+    found = FunctionLoops(code, tree.body[0]).of(next(n for n in walk(tree) if type(n) is ast.For))
+    assert found.shared == shared
+    assert read <= set(found.results)
