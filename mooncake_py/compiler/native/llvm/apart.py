@@ -123,7 +123,7 @@ def renamed(s: Simple, names: Mapping[Expr, str]) -> Simple:
     value = with_arrays(s.value, names)
     if isinstance(s, Bump):
         return Bump(target, value, place=s.place)
-    return Assign(target, value, s.type, place=s.place)
+    return Assign(target, value, place=s.place)
 
 
 def with_arrays(e: Expr, names: Mapping[Expr, str]) -> Expr:
