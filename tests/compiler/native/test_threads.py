@@ -17,7 +17,7 @@ from mooncake_py import grad, value_and_grad
 from mooncake_py.compiler.native.llvm.printer import Printer
 from mooncake_py.compiler.native.machine.built import built
 from mooncake_py.compiler.native.site import FunctionSite
-from tests.compiler.native.ir_text import written
+from tests.compiler.native.writing import written
 
 pytest.importorskip("llvmlite")
 

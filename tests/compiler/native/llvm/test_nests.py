@@ -13,8 +13,8 @@ from mooncake_py.compiler.native.llvm.nests import nested
 from mooncake_py.compiler.native.regions.contractions import Contraction
 from mooncake_py.compiler.native.regions.kinds import kind_of
 from mooncake_py.compiler.regions.ir import ForAll
-from tests.compiler.native.ir_text import written
 from tests.compiler.native.test_golden import Shown
+from tests.compiler.native.writing import written
 from tests.support.interpreted import PLAIN, QUICKLY
 
 FOLDER = Path(__file__).parents[1] / "golden"
@@ -25,13 +25,13 @@ KINDS = {"k": "int", "c": "int", "on": "bool", "i": "int", "j": "int", "m": "int
 Arrays = dict[str, np.ndarray]
 CASES: dict[str, tuple[str, str, Callable[[Arrays], Arrays]]] = {
     "product_of_matrices": (
-        "for i, j, m in all(len(x,0), len(y,1), len(x,1)):\n    z[i, j] += x[i, m] * y[m, j]",
+        "for i, j, m in all(len(x), size(y, 1), size(x, 1)):\n    z[i, j] += x[i, m] * y[m, j]",
         "x:3,4 y:4,5 z:3,5",
         lambda a: {"z": a["z"] + a["x"] @ a["y"]},
     ),
     "its_adjoint": (
         """
-for i, j, m in all(len(x, 0), len(y, 1), len(x, 1)):
+for i, j, m in all(len(x), size(y, 1), size(x, 1)):
     v = d_z[i, j]
     d_x[i, m] += v * y[m, j]
     d_y[m, j] -= v * x[i, m]
@@ -44,30 +44,30 @@ for i, j, m in all(len(x, 0), len(y, 1), len(x, 1)):
     ),
     "two_products": (
         """
-for i, j, m in all(len(x, 0), len(y, 1), len(x, 1)):
+for i, j, m in all(len(x), size(y, 1), size(x, 1)):
     z[i, j] -= x[i, m] * y[m, j] - w[m, i] * y[m, j]
 """,
         "x:3,4 y:4,5 w:4,3 z:3,5",
         lambda a: {"z": a["z"] - a["x"] @ a["y"] + a["w"].T @ a["y"]},
     ),
     "matrix_times_vector": (
-        "for i, j in all(len(x,0), len(x,1)):\n    y[i] -= x[i, j] * z[j]",
+        "for i, j in all(len(x), size(x, 1)):\n    y[i] -= x[i, j] * z[j]",
         "x:3,4 y:3 z:4",
         lambda a: {"y": a["y"] - a["x"] @ a["z"]},
     ),
     "transposed_matrix_times_vector": (
-        "for i, j in all(len(x,1), len(x,0)):\n    y[i] += x[j, i] * z[j]",
+        "for i, j in all(size(x, 1), len(x)):\n    y[i] += x[j, i] * z[j]",
         "x:3,4 y:4 z:3",
         lambda a: {"y": a["y"] + a["x"].T @ a["z"]},
     ),
     "column_times_row": (
-        "for i in all(len(x,0)):\n    y[0] += x[i, 1] * x[2, i]",
+        "for i in all(len(x)):\n    y[0] += x[i, 1] * x[2, i]",
         "x:4,4 y:1",
         lambda a: {"y": a["y"] + a["x"][:, 1] @ a["x"][2]},
     ),
     "adjoint_of_a_stencil": (
         """
-for i in all(len(d_x, 0) - 2):
+for i in all(len(d_x) - 2):
     v = d_y[i + 1]
     d_y[i + 1] = 0.0
     d_x[i] += v
@@ -83,7 +83,7 @@ for i in all(len(d_x, 0) - 2):
     ),
     "adjoint_of_a_stencil_along_a_column": (
         """
-for i in all(len(d_x, 0) - 2):
+for i in all(len(d_x) - 2):
     v = d_y[i + 1, 0]
     d_y[i + 1, 0] = 0.0
     d_x[i, 1] += v
@@ -125,7 +125,7 @@ for i in all(len(d_x, 0) - 2):
     ),
     "back_from_an_elimination": (
         """
-for i, j in all(len(x, 0) - 1, len(x, 1) - 1):
+for i, j in all(len(x) - 1, size(x, 1) - 1):
     v = d_x[i + 1, j + 1]
     d_x[0, j + 1] -= v * x[i + 1, 0]
     d_x[i + 1, 0] -= v * x[0, j + 1]
@@ -200,8 +200,8 @@ def test_golden(name: str, golden: Callable[[Path, str], None]) -> None:
 def test_sums_of_names(way: Compiler) -> None:
     if way is QUICKLY:
         pytest.importorskip("llvmlite")
-    text = "for i in all(len(x, 0)):\n    s += x[i] * x[i]\nfor m in all(len(x, 0)):\n    k += m"
-    text += "\nfor j in all(len(x, 0)):\n    c += x[j] > 1.5"
+    text = "for i in all(len(x)):\n    s += x[i] * x[i]\nfor m in all(len(x)):\n    k += m"
+    text += "\nfor j in all(len(x)):\n    c += x[j] > 1.5"
     printer = way.printer(KINDS, {"x": 1})
     printer.forward(written(text, KINDS), ["x"], ["s", "k", "c"])
     found = way.built(printer)["forward"](EMPTY, np.arange(4.0))[3:]

@@ -11,11 +11,10 @@ from numpy.testing import assert_allclose, assert_array_equal
 from mooncake_py.compiler.native.llvm import printer as llvm_printer
 from mooncake_py.compiler.native.llvm.printer import Printer
 from mooncake_py.compiler.regions.ir import Apply, Check, Grow
-from tests.compiler.native.ir_text import written
 from tests.compiler.native.llvm.kernels import Memory, kernels
 from tests.compiler.native.llvm.random_sweeps import printed, run
 from tests.compiler.native.random_regions import random_region
-from tests.compiler.native.writing import region
+from tests.compiler.native.writing import region, written
 from tests.support.interpreted import PLAIN
 
 pytest.importorskip("llvmlite")
@@ -36,35 +35,35 @@ def forward(
 
 
 SWEEP = """
-y = new(len(x, 0), len(x, 1))
-for i, j in all(len(x, 0), len(x, 1)):
+y = empty(len(x), size(x, 1))
+for i, j in all(len(x), size(x, 1)):
     y[i, j] = x[i, j] * a
-for i, j in all(len(x, 0), len(x, 1)):
+for i, j in all(len(x), size(x, 1)):
     push(y[i, j])
 k = 0
-for m in range(1, len(x, 0)):
-    check(m < 5)
+for m in range(1, len(x)):
+    assert m < 5
     if x[m, 0] > 0.5:
         push(True)
         k = k + 1
     else:
         push(False)
-for i in all(len(x, 0)):
+for i in all(len(x)):
     s += np.exp(y[i, k])
 """
 BACK = """
-for m in range(len(x, 0) - 1, 0, -1):
+for m in range(len(x) - 1, 0, -1):
     if pop():
         d_a += 1.0
-for i, j in all(len(x, 0), len(x, 1)):
+for i, j in all(len(x), size(x, 1)):
     y[i, j] = pop()
-for i, j in all(len(x, 0), len(x, 1)):
+for i, j in all(len(x), size(x, 1)):
     d_x[i, j] += d_y[i, j] * a
 """
 SIZES = """
-for i, j in all(len(x, 0), len(x, 1)):
+for i, j in all(len(x), size(x, 1)):
     push(0.0)
-for m in range(1, len(x, 0)):
+for m in range(1, len(x)):
     push(True)
 """
 
@@ -99,7 +98,7 @@ def test_sweeps(counted: bool) -> None:
 
 
 def test_each_check_has_its_own_code() -> None:
-    f = forward("check(a > 0.0)\nfor m in range(3):\n    check(a > m)\ncheck(a < 9.0)", "a", "")
+    f = forward("assert a > 0.0\nfor m in range(3):\n    assert a > m\nassert a < 9.0", "a", "")
     assert [f(EMPTY, a)[2] for a in (-1.0, 0.5, 9.5)] == [1, 2, 3]
     assert f(EMPTY, 5.0)[0]
 
@@ -107,10 +106,10 @@ def test_each_check_has_its_own_code() -> None:
 def test_what_stands_behind_a_test_is_not_read() -> None:
     far = 2**40
     for text in (
-        "s = 1.0 if 0 <= k and k < len(x, 0) and x[k] > 0.0 else 2.0",
-        "s = x[k] if k < len(x, 0) else 2.0",
-        "s = 1.0 if 0 < k < len(x, 0) < x[k] + 9.0 else 2.0",
-        "s = 1.0 if not (k >= len(x, 0) or x[k] > 5.0) else 2.0",
+        "s = 1.0 if 0 <= k and k < len(x) and x[k] > 0.0 else 2.0",
+        "s = x[k] if k < len(x) else 2.0",
+        "s = 1.0 if 0 < k < len(x) < x[k] + 9.0 else 2.0",
+        "s = 1.0 if not (k >= len(x) or x[k] > 5.0) else 2.0",
     ):
         f = forward(text, "x k", "s")
         assert f(EMPTY, np.ones(3), far)[-1] == 2.0
@@ -151,12 +150,12 @@ for m in range(3):
 IN_LOOPS = """
 y = zeros(3)
 for m in range(k):
-    z = new(m)
+    z = empty(m)
     for i in all(m):
         z[i] = x[i]
-    y[0] = y[0] + float(len(z, 0))
-    check(m < 6)
-c = new(k)
+    y[0] = y[0] + float(len(z))
+    assert m < 6
+c = empty(k)
 """
 
 
@@ -186,7 +185,7 @@ def test_there_is_no_memory() -> None:
 
 @pytest.mark.parametrize(("n", "code"), [(-1, 1), (2**62, 1), (2**40, -1)])
 def test_lengths_that_no_array_has(n: int, code: int) -> None:
-    f = forward("y = zeros(k, len(x, 0), 1000)", "x k", "y", axes=3)
+    f = forward("y = zeros(k, len(x), 1000)", "x k", "y", axes=3)
     found = f(EMPTY, np.ones((3, 1, 1)), n)
     assert found[:3:2] == (False, code)
     assert f(EMPTY, np.ones((3, 1, 1)), 0)[-1].shape == (0, 3, 1000)
@@ -272,8 +271,8 @@ def test_who_prints_no_product_does_not_look_for_blas(monkeypatch: pytest.Monkey
     asked: list[bool] = []
     monkeypatch.setattr(llvm_printer, "has_blas", lambda: bool(asked.append(True)))
     for text in (
-        "for i in all(len(x, 0)):\n    s += x[i, 0] * a",
-        "for i, j, k in all(len(x, 0), len(x, 1), len(y, 1)):\n    z[i, k] += x[i, j] * y[j, k]",
+        "for i in all(len(x)):\n    s += x[i, 0] * a",
+        "for i, j, k in all(len(x), size(x, 1), size(y, 1)):\n    z[i, k] += x[i, j] * y[j, k]",
     ):
         printer = Printer(KINDS, {"x": 2, "y": 2, "z": 2})
         printer.forward(written(text, KINDS, {}), ["x", "y", "z", "a", "s"], ["s"])

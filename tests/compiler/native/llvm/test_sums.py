@@ -17,8 +17,8 @@ from mooncake_py.compiler.native.machine.built import Work, built
 from mooncake_py.compiler.native.machine.levels import QUICK
 from mooncake_py.compiler.native.regions.kinds import kind_of
 from mooncake_py.compiler.regions.ir import ForAll
-from tests.compiler.native.ir_text import written
 from tests.compiler.native.llvm.kernels import Memory, kernels
+from tests.compiler.native.writing import written
 
 pytest.importorskip("llvmlite")
 
@@ -57,7 +57,7 @@ def in_our_order(x: Any, total: float) -> float:
 
 
 def test_numbers_are_added_in_our_order() -> None:
-    for f in forward("for i in all(len(x, 0)):\n    s += x[i]", "x s", "s"):
+    for f in forward("for i in all(len(x)):\n    s += x[i]", "x s", "s"):
         for n in LENGTHS:
             x = np.random.default_rng(n).normal(size=n) * 10.0 ** (np.arange(n) % 13)
             assert f(EMPTY, x, 0.25)[-1] == in_our_order(x, 0.25)
@@ -70,7 +70,7 @@ BODIES = {
     "next to a store": "z[i] = x[i] * a\n    s += x[i] * z[i]",
     "next to a sum of elements": "z[i] += x[i] * y[i]\n    s += x[i] * y[i]",
     "through a let": "v = x[i] * x[i]\n    s += v\n    y[i] += v",
-    "backwards": "s += x[len(x, 0) - 1 - i] * y[i]",
+    "backwards": "s += x[len(x) - 1 - i] * y[i]",
     "a choice": "s += x[i] if x[i] > y[i] else y[i] * y[i]",
     "a function": "s += np.exp(x[i]) * y[i]",
     "float32": "s += g[i] * x[i]",
@@ -83,7 +83,7 @@ BODIES = {
 
 @pytest.mark.parametrize("body", BODIES.values(), ids=BODIES)
 def test_levels_give_the_same_bits(body: str) -> None:
-    text = f"for i in all(len(x, 0)):\n    {body}"
+    text = f"for i in all(len(x)):\n    {body}"
     memory = Memory()
     found = forward(text, "x y z w g m idx k j a s t", "s t", memory)
     for n in LENGTHS:
@@ -108,7 +108,7 @@ def test_levels_give_the_same_bits(body: str) -> None:
 def test_loops_of_several_statements(seed: int) -> None:
     rng = random.Random(seed)
     lines = [f"    {rng.choice(list(BODIES.values()))}" for _ in range(3)]
-    text = "for i in all(len(x, 0)):\n" + "\n".join(lines)
+    text = "for i in all(len(x)):\n" + "\n".join(lines)
     best, quick, *_ = forward(text, "x y z w g m idx k j a s t", "s t")
     for n in (5, 70):
         values = np.random.default_rng(n)
@@ -125,7 +125,7 @@ def test_loops_of_several_statements(seed: int) -> None:
 
 def loop(body: str) -> ForAll:
     """Return the innermost loop over `i` that is printed for a body."""
-    (s,) = written(f"for i in all(len(x, 0)):\n    {body}", KINDS, {})
+    (s,) = written(f"for i in all(len(x)):\n    {body}", KINDS, {})
     assert isinstance(s, ForAll)
     found = nested(s, lambda e: kind_of(e, KINDS))
     return next(s for s in found if isinstance(s, ForAll))
@@ -152,7 +152,7 @@ TOGETHER = (
 
 def test_which_passes_are_apart() -> None:
     def apart(body: str) -> bool:
-        (s,) = written(f"for i in all(len(x, 0)):\n    {body}", KINDS, {})
+        (s,) = written(f"for i in all(len(x)):\n    {body}", KINDS, {})
         assert isinstance(s, ForAll)
         return are_apart(s.body, "i")
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from mooncake_py.compiler.native.llvm.printer import Printer
-from tests.compiler.native.ir_text import written
+from tests.compiler.native.writing import written
 from tests.support.interpreted import QUICKLY
 
 pytestmark = pytest.mark.plain
@@ -20,7 +20,7 @@ def compiled(kind: str) -> Any:
     """Return a function that applies it to an array."""
     pytest.importorskip("llvmlite")
     printer = Printer({"x": kind, "y": kind, "i": "int"}, {"x": 1, "y": 1})
-    body = written("for i in all(len(x, 0)):\n    y[i] = np.tanh(x[i])")
+    body = written("for i in all(len(x)):\n    y[i] = np.tanh(x[i])")
     printer.forward(body, ["x", "y"], [])
     forward = QUICKLY.built(printer)["forward"]
     return lambda x, y: forward(np.empty(0), x, y)

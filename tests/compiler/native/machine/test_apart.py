@@ -12,22 +12,22 @@ from mooncake_py.compiler.native.llvm.printer import Printer
 from mooncake_py.compiler.native.machine import levels
 from mooncake_py.compiler.native.machine.built import Work, built
 from mooncake_py.compiler.native.machine.levels import BEST, MANY_LOOPS, QUICK, loops_in
-from tests.compiler.native.ir_text import written
+from tests.compiler.native.writing import written
 
 pytest.importorskip("llvmlite")
 
 KINDS = {"i": "int", "j": "int", "m": "int", "k": "int", "n": "int"}
 EMPTY = np.empty(0)
 PIECES = (
-    "for i in all(len(x, 0)):\n    y[i] = x[i] * a + y[i]",
-    "for i in all(len(x, 0)):\n    s += x[i] * y[i]",
-    "for m in range(len(x, 0)):\n    check(x[m] < 50.0)\n    x[m] = x[m] * 0.5 + a",
-    "for m in range(3):\n    for i in all(len(x, 0)):\n        s += x[i]\n    s = s * 0.5",
+    "for i in all(len(x)):\n    y[i] = x[i] * a + y[i]",
+    "for i in all(len(x)):\n    s += x[i] * y[i]",
+    "for m in range(len(x)):\n    assert x[m] < 50.0\n    x[m] = x[m] * 0.5 + a",
+    "for m in range(3):\n    for i in all(len(x)):\n        s += x[i]\n    s = s * 0.5",
     "while s > 1.0:\n    s = s * 0.5\n    n = n + 1\n    if n > 7:\n        break",
-    """z = new(len(x, 0) + 1)
-for i in all(len(z, 0)):
+    """z = empty(len(x) + 1)
+for i in all(len(z)):
     z[i] = a
-for i in all(len(x, 0)):
+for i in all(len(x)):
     push(x[i])
     x[i] = z[i] + x[i] * 0.1""",
     """for m in range(n):

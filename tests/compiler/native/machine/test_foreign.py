@@ -21,7 +21,7 @@ from mooncake_py.compiler.native.machine.levels import BEST, QUICK
 from mooncake_py.compiler.native.regions import systems
 from mooncake_py.compiler.native.regions.refused import CannotCompile
 from mooncake_py.rules.declare import elementwise
-from tests.compiler.native.ir_text import written
+from tests.compiler.native.writing import written
 
 pytest.importorskip("llvmlite")
 

@@ -16,7 +16,7 @@ from mooncake_py.compiler.native.numpy_text.helpers import cells, put_back
 from mooncake_py.compiler.native.regions.mentions import unused
 from mooncake_py.compiler.regions.ir import Block, Check, Load
 from tests.compiler.native.elements_once import require_same_sweeps
-from tests.compiler.native.ir_text import written
+from tests.compiler.native.writing import written
 from tests.support.modes.text import printing
 
 Array = np.ndarray[Any, Any]
@@ -70,15 +70,15 @@ def test_places_that_change_have_no_name() -> None:
 @pytest.mark.parametrize(
     ("text", "count"),
     [
-        ("check(i < len(x, 0))\ns = x[i]", 0),
-        ("check(i < len(x, 0))\nx[i] = 1.0", 0),
-        ("check(i < len(x, 0))\ns = x[i] if a > 0.0 else 0.0", 1),
-        ("check(i < len(x, 0))\ns = x[k]", 1),
-        ("check(i < len(x, 0))\ni = i - 1\ns = x[i]", 1),
-        ("check(i < len(x, 0))\ns = y[i]", 1),
-        ("s = math.sin(a)\ncheck(abs(s) < inf)\nt = s", 0),
-        ("s = np.sin(a)\ncheck(abs(s) < inf)\nt = s", 1),
-        ("s = math.sin(a)\ns = s * s\ncheck(abs(s) < inf)\nt = s", 1),
+        ("assert i < len(x)\ns = x[i]", 0),
+        ("assert i < len(x)\nx[i] = 1.0", 0),
+        ("assert i < len(x)\ns = x[i] if a > 0.0 else 0.0", 1),
+        ("assert i < len(x)\ns = x[k]", 1),
+        ("assert i < len(x)\ni = i - 1\ns = x[i]", 1),
+        ("assert i < len(x)\ns = y[i]", 1),
+        ("s = math.sin(a)\nassert abs(s) < inf\nt = s", 0),
+        ("s = np.sin(a)\nassert abs(s) < inf\nt = s", 1),
+        ("s = math.sin(a)\ns = s * s\nassert abs(s) < inf\nt = s", 1),
     ],
 )
 def test_which_checks_python_makes(text: str, count: int) -> None:

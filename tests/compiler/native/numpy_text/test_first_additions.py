@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from mooncake_py.compiler.native.numpy_text.first_additions import with_first_additions
-from tests.compiler.native.ir_text import written
+from tests.compiler.native.writing import written
 
 
 def in_loop(*lines: str, first: str = "d_s = 0.0") -> str:

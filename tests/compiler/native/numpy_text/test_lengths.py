@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from mooncake_py.compiler.native.numpy_text.lengths import Lengths
 from mooncake_py.compiler.regions.ir import Alloc, Compare, Const, Grow, Length, Name, Op
-from tests.compiler.native.ir_text import written
+from tests.compiler.native.writing import written
 
 KINDS: dict[str, str] = {"c": "int", "k": "int", "n": "int"}
 X, Y, Z = (Length(array, 0) for array in "xyz")
@@ -17,14 +17,14 @@ def read(text: str, inputs: str = "x y z n") -> Lengths:
 
 
 def test_checks_at_the_top_hold_in_the_whole_function() -> None:
-    known = read("check(len(x, 0) == len(y, 0))\ny[0] = 1.0\ncheck(len(y, 0) == len(z, 0) + 1)")
+    known = read("assert len(x) == len(y)\ny[0] = 1.0\nassert len(y) == len(z) + 1")
     assert known.same(X, Y)
     assert known.same(X, Op("add", (Const(1), Z)))
     assert not known.same(X, Z)
 
 
 def test_checks_of_inputs_in_loops_are_asked_before() -> None:
-    text = "for i in range(n):\n    for j in range(n):\n        check(len(x, 0) == len(y, 0))"
+    text = "for i in range(n):\n    for j in range(n):\n        assert len(x) == len(y)"
     known = read(text)
     assert known.same(X, Y)
     ((check,),) = known.before.values()
@@ -32,7 +32,7 @@ def test_checks_of_inputs_in_loops_are_asked_before() -> None:
 
 
 def test_checks_in_branches_are_not() -> None:
-    text = "if n > 0:\n    check(len(x, 0) == len(y, 0))"
+    text = "if n > 0:\n    assert len(x) == len(y)"
     assert not read(text).same(X, Y)
     assert not read(f"for i in range(n):\n    {text[:9]}\n        {text[14:]}").same(X, Y)
 
@@ -41,16 +41,16 @@ def test_what_holds_of_names_of_a_pass_tells_nothing_of_others() -> None:
     known = read("""
 for i in range(n):
     c = i + 1
-    check(c == len(x, 0))
-    check(c == len(y, 0))
+    assert c == len(x)
+    assert c == len(y)
 """)
     assert known.same(Name("c"), X)
     assert not known.same(X, Y)  # the loop may have no passes
 
 
 def test_names_that_are_bound_again_tell_nothing() -> None:
-    assert not read("c = 2\ncheck(c == len(x, 0))\nc = 3").same(Name("c"), X)
-    assert not read("c = 2\nk = 2\ncheck(c == k)\nk = 3").same(Name("c"), Name("k"))
+    assert not read("c = 2\nassert c == len(x)\nc = 3").same(Name("c"), X)
+    assert not read("c = 2\nk = 2\nassert c == k\nk = 3").same(Name("c"), Name("k"))
 
 
 def test_arrays_that_grow_are_of_no_known_length() -> None:
@@ -71,6 +71,6 @@ def test_arrays_that_are_made_twice_are_of_no_known_length() -> None:
 def test_new_arrays_and_cotangents_are_as_long_as_what_they_are_of() -> None:
     found = Lengths()
     arrays: dict[str, int] = {"x": 1, "d_x": 1, "t1_x": 1, "w": 1}
-    found.read(written("w = new(len(x, 0))"), arrays, {"x", "t1_x"})
+    found.read(written("w = empty(len(x))"), arrays, {"x", "t1_x"})
     for array in ("d_x", "t1_x", "w"):
         assert found.same(Length(array, 0), X)

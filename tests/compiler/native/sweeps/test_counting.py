@@ -10,7 +10,7 @@ import pytest
 from mooncake_py import value_and_grad
 from mooncake_py.compiler.native.sweeps.counting import counted
 from mooncake_py.compiler.regions.ir import While, statements
-from tests.compiler.native.ir_text import written
+from tests.compiler.native.writing import written
 
 KINDS = {"i": "int", "n": "int", "c": "int"}
 
@@ -19,20 +19,20 @@ def test_loops_that_a_check_may_end_are_not_counted() -> None:
     endless = """
 i = 0
 while True:
-    check(i < len(x, 0))
+    assert i < len(x)
     push(x[i])
     i = i + 1
 """
     assert counted(written(endless, KINDS, {}), {}) is None
-    ends = endless.replace("True", "i < n").replace("    check(i < len(x, 0))\n", "")
+    ends = endless.replace("True", "i < n").replace("    assert i < len(x)\n", "")
     found = counted(written(ends, KINDS, {}), {})
     assert found is not None
     assert any(isinstance(s, While) for s in statements(found))
 
 
 def test_all_elements_are_counted() -> None:
-    text = "for j in all(len(x, 0)):\n    push(x[j])\npush(n)"
-    expected = "for j in all(len(x, 0)):\n    push(0.0)\npush(0.0)"
+    text = "for j in all(len(x)):\n    push(x[j])\npush(n)"
+    expected = "for j in all(len(x)):\n    push(0.0)\npush(0.0)"
     assert counted(written(text, KINDS, {}), {}) == written(expected, KINDS, {})
 
 
