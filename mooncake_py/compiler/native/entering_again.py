@@ -146,7 +146,13 @@ class Text:
         Unprinted
         """
         reading = self.reading
-        if reading.match is None or reading.made or reading.set_after or reading.grown:
+        if (
+            reading.match is None
+            or reading.made
+            or reading.long_lists
+            or reading.set_after
+            or reading.grown
+        ):
             raise Unprinted
         self.refuse("type(C) is not CONTEXT or not C.fuses or not C.tries_loops")
         self.refuse("C.rehearsal is not None or trials.failed")

@@ -28,13 +28,17 @@ from typing import Any
 
 from numpy import ndarray
 
+from mooncake_py.compiler.native.building.long_lists import rows_of
 from mooncake_py.compiler.native.building.types import (
     COMPLEX_TYPES,
     FLOATS,
     HEAP,
     KEYS,
     KINDS,
+    MOST_ITEMS,
     NUMBERS,
+    ROWS,
+    THERE,
     ArrayType,
     BoundType,
     DictType,
@@ -43,6 +47,7 @@ from mooncake_py.compiler.native.building.types import (
     NumberType,
     ObjectType,
     Path,
+    RowsType,
     SameType,
     TupleType,
     Type,
@@ -108,7 +113,8 @@ def same_items(found: set[Any], known: frozenset[Any]) -> bool:
 SCOPE: dict[str, Any] = {
     "KINDS": KINDS, "LARGE": LARGE, "UNLIKE": UNLIKE, "are_of": are_of, "dict": dict,
     "is_list_of": is_list_of, "is_taken": is_taken, "list": list, "ndarray": ndarray,
-    "runs_forward": runs_forward, "same_items": same_items, "same_keys": same_keys, "TEXTS": TEXTS,
+    "runs_forward": runs_forward, "rows_of": rows_of,
+    "same_items": same_items, "same_keys": same_keys, "TEXTS": TEXTS,
 }  # fmt: skip
 
 
@@ -238,6 +244,8 @@ class Text:
             case ListType(NumberType(name)):
                 self.refuse(f"not is_list_of({self.constant(BY_NAME[name])}, {v})")
                 self.leaves[path] = v
+            case RowsType():
+                self.rows(v, t, path)
             case TupleType(items, is_list, cls):
                 if is_list:
                     self.held.append(v)
@@ -293,6 +301,14 @@ class Text:
             self.refuse(f"not same_items({v}, {known})")
         elif t.type not in (str, type(None)):
             self.refuse(f"{v} is not {self.constant(t.known)}")
+
+    def rows(self, v: str, t: RowsType, path: Path) -> None:
+        """Compare a long list of arrays, and make one array of it."""
+        like = ", ".join(self.constant(x) for x in (t.shape, DTYPES[t.kind], t.has_none))
+        self.refuse(f"len({v}) <= {MOST_ITEMS} or len({v}) >= LARGE")
+        self.lines.append(f"rows{v} = rows_of({v}, {like})")
+        self.refuse(f"rows{v} is None")
+        self.leaves[*path, ROWS], self.leaves[*path, THERE] = f"rows{v}[0]", f"rows{v}[1]"
 
     def dictionary(self, v: str, t: DictType, path: Path) -> None:
         """Compare a dict: its keys in their order, and what stands under them."""
@@ -378,7 +394,7 @@ def made_of(t: Type) -> type | None:
             return BY_NAME[name]
         case ArrayType():
             return ndarray
-        case ListType():
+        case ListType() | RowsType():
             return list
         case TupleType(_, is_list, cls):
             return list if is_list else tuple if cls is None else None

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from types import FunctionType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from mooncake_py.compiler.native.building.types import Type, is_one
+from mooncake_py.compiler.native.building.long_lists import are_apart
+from mooncake_py.compiler.native.building.looked import found_at
+from mooncake_py.compiler.native.building.types import ROWS, Type, is_one
 from mooncake_py.compiler.native.form import Compiler
 from mooncake_py.compiler.native.giving_back import TYPES, types_in
 from mooncake_py.compiler.native.holding import Holding
@@ -15,6 +17,11 @@ from mooncake_py.compiler.native.reading.reader import Reading
 from mooncake_py.compiler.native.region_site import RegionSite
 from mooncake_py.compiler.native.regions.region import NativeRegion
 from mooncake_py.compiler.regions.ir import Assign, Check, For, Let, While, statements
+from mooncake_py.compiler.sites.elsewhere import Elsewhere
+from mooncake_py.runtime.activity import contains_active
+
+if TYPE_CHECKING:
+    from mooncake_py.runtime.mode import Mode
 
 __all__ = ["Found", "Reread"]
 
@@ -31,6 +38,8 @@ class Reread:
         Of the arguments, of which they know what was looked at.
     places : sequence of Path
         Where the inputs are in the arguments, and in what is captured.
+    long_lists : list of Path
+        Where long lists of arrays are, which are passed as one array each.
     has_loops : bool
         Whether it has loops, other than those over the elements of arrays.
     match : callable or None
@@ -63,6 +72,7 @@ class Reread:
         self.grown = reading.grown
         self.made = reading.made
         before = reading.captured or reading.made
+        self.long_lists = [path[:-1] for path in self.places if path[-1] == ROWS]
         self.is_flat = not before and all(map(is_one, reading.types))
         self.is_small = self.is_flat and is_small(reading.region)
         body = statements(reading.region.body)
@@ -91,11 +101,27 @@ class Reread:
         found = self.match(given)
         if found is None or not self.holds(f):
             return None
+        for path in self.long_lists:
+            if not are_apart(found_at(given, path), found):
+                return None
         if self.made is not None:
             found = self.made.added(dict(zip(self.site.region.inputs, found, strict=False)))
             if found is None:
                 return None
         return dict(zip(self.site.region.inputs, found, strict=True))
+
+    @property
+    def asks(self) -> bool:
+        """Whether a run needs the arguments besides the inputs."""
+        return bool(self.set_after or self.long_lists)
+
+    def run(self, ctx: Mode, inputs: dict[str, Any], given: Sequence[Any]) -> Any:
+        """Run the region, or return `Elsewhere`: no item of a long list may be active."""
+        lists = [found_at(given, path) for path in self.long_lists]
+        levels = (ctx, *ctx.outers) if lists else ()
+        if any(contains_active(level, lists, set()) for level in levels):
+            return Elsewhere
+        return ctx.run_region(self.site, (), None, inputs)
 
 
 Found = tuple[Reread, dict[str, Any]]

@@ -302,7 +302,7 @@ class Site:
         given : sequence
             What was passed, where attributes of it are set afterwards.
         """
-        result = ctx.run_region(reading.site, (), None, inputs)
+        result = reading.run(ctx, inputs, given)
         if result is Elsewhere:
             return Elsewhere
         if type(result) is not dict:
@@ -428,7 +428,7 @@ class FunctionSite(Site):
         reading, inputs = found
         if reading.site.region.private or reading.is_small:
             return InParts
-        given = self.arguments(f, args, kwargs) if reading.set_after else ()
+        given = self.arguments(f, args, kwargs) if reading.asks else ()
         assert given is not None
         own.has_loops = reading.has_loops
         result = self.run(ctx, reading, inputs, given)

@@ -63,6 +63,8 @@ def arguments_of(
     pairs = ((k, path[0]) for k, t in enumerate(types) for path in elsewhere(t))
     if any(k != first and (k in positions or first in positions) for k, first in pairs):
         return None
+    if any(path[0] in positions for path in reading.long_lists):
+        return None
     for position in positions:
         if structures is not None and is_structure(reading.types[position]):
             parts = structured(reading, position)

@@ -23,6 +23,7 @@ import numpy as np
 from numpy import ndarray
 
 from mooncake_py.by_identity import answers_itself
+from mooncake_py.compiler.native.building.long_lists import shape_and_dtype
 from mooncake_py.compiler.native.regions.linear import LARGE
 from mooncake_py.compiler.native.regions.region import BOOL, FLOAT, FLOAT32, INT
 from mooncake_py.jitted import is_jitted
@@ -40,10 +41,10 @@ from mooncake_py.tangents.fields import instance_dict, slots
 
 __all__ = [
     "COMPLEX_TYPES", "DEEP", "FLOATS", "GROWING", "HEAP", "KEYS", "KINDS", "MOST_ITEMS", "NUMBERS",
-    "ArrayType", "BoundType", "DictType", "KnownType", "ListType", "Met", "NumberType",
-    "ObjectType", "Path", "SameType", "TupleType", "Type", "UnservedType", "fields_of",
-    "is_list_of", "is_list_of_floats", "is_one", "is_plain_object", "itemized", "list_type",
-    "met_in", "type_of", "unserved",
+    "ROWS", "THERE", "ArrayType", "BoundType", "DictType", "KnownType", "ListType", "Met",
+    "NumberType", "ObjectType", "Path", "RowsType", "SameType", "TupleType", "Type",
+    "UnservedType", "fields_of", "is_list_of", "is_list_of_floats", "is_one", "is_plain_object",
+    "itemized", "list_type", "met_in", "type_of", "unserved",
 ]  # fmt: skip
 
 KINDS = {
@@ -60,6 +61,7 @@ COMPLEX_KINDS = frozenset({"complex128", "complex64"})
 FLOATS = float, np.float64, np.float32
 LISTED = {float: "float", np.float64: "float64", int: "int"}
 """The numbers in lists that are passed to loops."""
+ROWS, THERE = "#rows", "#there"  # the steps of paths to what long lists are passed as
 GROWING = frozenset({list, dict})
 MOST_ATTRIBUTES, DEEP = 64, 6  # of objects and tuples that are looked into
 MOST_ITEMS = 64  # of lists: functions are read for each length
@@ -99,6 +101,14 @@ class ListType(NamedTuple):
     """A list of any length, all of whose items are of one type; arguments are floats of Python."""
 
     item: NumberType = NumberType("float")
+
+
+class RowsType(NamedTuple):
+    """A long list of arrays of one shape, some of which may be None; see `long_lists`."""
+
+    kind: str
+    shape: tuple[int, ...]
+    has_none: bool
 
 
 class TupleType(NamedTuple):
@@ -185,7 +195,8 @@ class BoundType(NamedTuple):
 
 
 Type = (
-    NumberType | ArrayType | ListType | TupleType | DictType | KnownType | ObjectType | BoundType
+    NumberType | ArrayType | ListType | RowsType
+    | TupleType | DictType | KnownType | ObjectType | BoundType
     | SameType | UnservedType
 )  # fmt: skip
 EMPTY = KnownType | ObjectType | BoundType | SameType | UnservedType  # of numbers and arrays
@@ -261,6 +272,8 @@ def structure_type(value: Any, met: Met, path: Path) -> Type | None:
     if id(value) in met:
         first = met[id(value)]
         return SameType(first) if first else None
+    if t is list and len(value) > MOST_ITEMS:
+        return rows_type(value, met, path)
     if t is list or t is dict:
         if len(value) > MOST_ITEMS or (t is dict and not all(map(is_key, value))):
             return None
@@ -269,6 +282,16 @@ def structure_type(value: Any, met: Met, path: Path) -> Type | None:
             return DictType(tuple(value), parts_of(value.items(), met, path))
         return TupleType(parts_of(enumerate(value), met, path), True)
     return object_type(value, met, path)
+
+
+def rows_type(value: list[Any], met: Met, path: Path) -> RowsType | None:
+    """Return the type of a long list of arrays of one shape, or None; None for others."""
+    found = shape_and_dtype(value) if len(value) < LARGE else None
+    kind = None if found is None else KINDS.get(found[1])
+    if found is None or kind not in (FLOAT, INT) or 0 in found[0]:
+        return None
+    met[id(value)] = path
+    return RowsType(kind, found[0], found[2])
 
 
 def is_known(value: Any) -> bool:
@@ -422,5 +445,7 @@ def width(type_: Type) -> int:
     if isinstance(type_, TupleType | DictType):
         return sum(map(width, type_.items))
     if isinstance(type_, NumberType) and type_.name in COMPLEX_TYPES:
+        return 2
+    if isinstance(type_, RowsType):
         return 2
     return 0 if isinstance(type_, EMPTY) else 1

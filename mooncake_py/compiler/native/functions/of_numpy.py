@@ -70,7 +70,11 @@ from mooncake_py.compiler.native.functions.of_math import OF_MATH
 from mooncake_py.compiler.native.functions.of_scipy import is_density, scipy_reader
 from mooncake_py.compiler.native.functions.products import PRODUCTS, of_stacks, over_last_axes
 from mooncake_py.compiler.native.functions.repeating import REPEATING, flattened
-from mooncake_py.compiler.native.functions.reshaping import raveled, reshaped, reshaped_method
+from mooncake_py.compiler.native.functions.reshaping import (
+    RESHAPING_METHODS,
+    raveled,
+    reshaped,
+)
 from mooncake_py.compiler.native.functions.rounding import ROUNDING, rounded
 from mooncake_py.compiler.native.functions.sets import SETS
 from mooncake_py.compiler.native.functions.sorting import SORTING, SORTING_METHODS
@@ -459,8 +463,8 @@ METHODS: dict[str, Reader] = {
     "prod": cumulative.product_of_all, "cumsum": cumulative.cumulated("cumsum"),
     "cumprod": cumulative.cumulated("cumprod"), "flatten": joining.flat_copy,
     "searchsorted": searching.searched, "trace": trace,
-    "reshape": reshaped_method, "ravel": raveled, "round": rounded, "nonzero": nonzero,
-} | AXES_METHODS | INDICES_METHODS | SORTING_METHODS  # fmt: skip
+    "ravel": raveled, "round": rounded, "nonzero": nonzero,
+} | AXES_METHODS | INDICES_METHODS | SORTING_METHODS | RESHAPING_METHODS  # fmt: skip
 
 
 def method_of(a: Array | ComplexNumber, name: str) -> Reader | None:

@@ -9,8 +9,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from mooncake_py.compiler.native.building.arguments import Given, arranged, array_of, shape_in
+from mooncake_py.compiler.native.building.arguments import (
+    Given,
+    Reader,
+    arranged,
+    array_of,
+    shape_in,
+)
 from mooncake_py.compiler.native.building.builder import Builder
+from mooncake_py.compiler.native.building.in_words import said
 from mooncake_py.compiler.native.building.values import (
     Array,
     ComplexArray,
@@ -22,9 +29,12 @@ from mooncake_py.compiler.native.building.values import (
 )
 from mooncake_py.compiler.native.functions.joining import flat_copy
 from mooncake_py.compiler.native.regions.linear import ONE, ZERO, linear, minus, plus, times
+from mooncake_py.compiler.native.regions.region import BOOL, FLOAT, INT
 from mooncake_py.compiler.regions.ir import Compare, Const, Expr, Length, Load, Name, Op, walk
 
-__all__ = ["raveled", "reshaped", "reshaped_method"]
+__all__ = ["RESHAPING_METHODS", "raveled", "reshaped"]
+
+OF_PYTHON = {FLOAT: "float", INT: "int", BOOL: "bool"}
 
 
 def raveled(b: Builder, args: Sequence[Value], given: Given) -> Value:
@@ -186,3 +196,18 @@ def of_shape(b: Builder, a: Array, shape: Sequence[Expr]) -> Array:
         return a.at((place,))
 
     return Array(tuple(shape), a.kind, at, a.base, frozen=a.frozen)
+
+
+def only_element(b: Builder, args: Sequence[Value], given: Given) -> Value:
+    """Read ``a.item()``, a number of Python; the array must have one element."""
+    (value,) = arranged(b, args, given, "a")
+    a = array_of(b, value)
+    if isinstance(a, ComplexArray) or a.kind not in OF_PYTHON:
+        raise Unfit(f"`item` of {said(a)}", b.place)
+    for n in a.shape:
+        b.check("eq", n, ONE)
+    e = a.at((ZERO,) * len(a.shape))
+    return Number(b.counted(e) if a.kind == INT else e, OF_PYTHON[a.kind])
+
+
+RESHAPING_METHODS: dict[str, Reader] = {"item": only_element, "reshape": reshaped_method}

@@ -151,17 +151,11 @@ class ExpressionReader(ConditionReader):
 
     def read_value(self, node: ast.expr) -> Value:
         """Read an expression, by its kind."""
-        b = self.b
         match node:
             case ast.Constant(value=value):
                 return known(value)
             case ast.Name(id=name):
                 return self.variable(name)
-            case ast.BinOp(left=left, op=ast.MatMult(), right=right):
-                x, y = (self.as_operand(self.value(side)) for side in (left, right))
-                if own_operators.decide(x, y):
-                    return own_operators.binary(self, ast.MatMult(), x, y)
-                return of_numpy.matmul(b, [x, y], {})
             case ast.BinOp(left=left, op=op, right=right):
                 return self.operated(op, self.value(left), self.value(right))
             case ast.UnaryOp(op=op, operand=operand):
@@ -260,6 +254,8 @@ class ExpressionReader(ConditionReader):
             return self.but_none(y, lambda v: self.operated(op, x, v))
         if own_operators.decide(x, y):
             return own_operators.binary(self, op, x, y)
+        if isinstance(op, ast.MatMult):
+            return of_numpy.matmul(self.b, [x, y], {})
         if picked.are_picked((x, y)):
             return picked.operated(self.b, lambda p, q: self.operated(op, p, q), (x, y))
         known = constants.operated(op, x, y)

@@ -13,6 +13,8 @@ from mooncake_py.compiler.native.building.findings import Again, Findings
 from mooncake_py.compiler.native.building.looked import found_at
 from mooncake_py.compiler.native.building.types import (
     MOST_ITEMS,
+    ROWS,
+    THERE,
     ArrayType,
     DictType,
     KnownType,
@@ -85,7 +87,7 @@ def know_ints(r: CallReader) -> None:
 
 def is_passed(r: CallReader, path: Path) -> bool:
     """Return True for what is in an argument, and neither captured nor made before."""
-    return 0 <= path[0] < r.passed_first
+    return 0 <= path[0] < r.passed_first and path[-1] not in (ROWS, THERE)
 
 
 def are_small(

@@ -23,6 +23,7 @@ from mooncake_py.compiler.native.building.types import (
     NumberType,
     ObjectType,
     Path,
+    RowsType,
     SameType,
     TupleType,
     Type,
@@ -329,6 +330,8 @@ class FunctionReader(ResultReader):
                 with self.b.beginning():  # it may be met in a loop first
                     self.grown[name] = growing.started(self.b, cells, first, self.findings.mixed)
                 return self.grown[name]
+            case RowsType():
+                return self.kept_at(path, self.long_list(name, type_, path))
             case DictType(keys=keys, items=items):
                 pairs = zip(keys, items, strict=True)
                 values = [
@@ -380,12 +383,6 @@ class FunctionReader(ResultReader):
         value = self.argument(f"{own}.before", type_, True, path)
         slot = assigned[own][1]
         return self.bind_number(slot, value) if isinstance(value, Number) else value
-
-    def maybe_changing(self, found: Tuple | Dictionary, path: Path) -> Value:
-        """Return a list or a dict that is passed, with slots if the function changes it."""
-        if found.name and found.name in self.findings.changed:
-            return self.passed_structure(found, found.items, path)
-        return found
 
     @override
     def captured(

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 from mooncake_py.compiler.native.building.in_words import said
+from mooncake_py.compiler.native.building.types import ROWS, THERE, Path, RowsType
 from mooncake_py.compiler.native.building.values import (
     Array,
     Cells,
@@ -30,7 +32,7 @@ from mooncake_py.compiler.native.reading import lists
 from mooncake_py.compiler.native.reading.nested import NestedReader
 from mooncake_py.compiler.native.reading.outputs import Output
 from mooncake_py.compiler.native.regions.region import INT, REAL
-from mooncake_py.compiler.regions.ir import Assign, Count, Name
+from mooncake_py.compiler.regions.ir import Assign, Const, Count, Length, Name
 
 __all__ = ["ResultReader"]
 
@@ -45,6 +47,21 @@ class ResultReader(NestedReader):
     """
 
     given: set[str]
+
+    def long_list(self, name: str, type_: RowsType, path: Path) -> Stack:
+        """Return a long list of arrays that is passed, as one array and which of them are there."""
+        rows, there = f"{name}.rows", f"{name}.there"
+        for own, kind, step in ((rows, type_.kind, ROWS), (there, INT, THERE)):
+            self.places[own] = (*path, step)
+            self.inputs.add(own)
+            self.order.append(own)
+            self.b.kinds[own], self.b.arrays[own] = kind, 1
+        form: tuple[Any, ...] = ("array", type_.kind, len(type_.shape))
+        bases = (rows,)
+        if type_.has_none:
+            form, bases = ("maybe", form), (rows, there)
+        shape = tuple(map(Const, type_.shape))
+        return Stack(form, bases, Length(there, 0), "", {rows: shape}, 0)
 
     def output(self, value: Value, name: str) -> Output:
         """Return how a result is given back, bound to names."""

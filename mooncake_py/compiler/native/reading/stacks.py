@@ -27,6 +27,7 @@ from mooncake_py.compiler.native.building.values import (
     KINDS,
     Array,
     Cells,
+    Choice,
     ComplexArray,
     Known,
     Number,
@@ -58,6 +59,7 @@ __all__ = [
 
 Form = tuple[Any, ...]
 TUPLES = "tuple", "list"
+NONE = Known(None)
 
 
 def form_of(b: Builder, value: Value) -> Form:
@@ -258,6 +260,9 @@ def part_at(b: Builder, made: Stack, form: Form, bases: Iterator[str], place: Ex
             return Tuple(tuple(items), kind == "list", cls=cls)
         case ("known", value):
             return value
+        case ("maybe", inner):
+            array = part_at(b, made, inner, bases, place)
+            return Choice(b.counted(Load(next(bases), (place,)), "t"), (0, 1), (NONE, array))
         case ("number", type_):
             e = Load(next(bases), (place,))
             return Number(b.counted(e) if type_ in ("int", "int64") else b.number(e), type_)

@@ -16,6 +16,7 @@ from typing import Any
 
 from mooncake_py.compiler.native.building.findings import Again
 from mooncake_py.compiler.native.building.in_words import said
+from mooncake_py.compiler.native.building.types import Path
 from mooncake_py.compiler.native.building.values import (
     NO_KEY,
     Cells,
@@ -129,6 +130,12 @@ class StructureReader(AssignmentReader):
         self.holders[made.name] = Holder(bare, path, numbered(keys), tuple(keys) if path else ())
         self.slots.bound(Slot(f"{made.name}.", KEYS), Known(tuple(keys)))
         return bare
+
+    def maybe_changing(self, found: Tuple | Dictionary, path: Path) -> Value:
+        """Return a list or a dict that is passed, with slots if the function changes it."""
+        if found.name and found.name in self.findings.changed:
+            return self.passed_structure(found, found.items, path)
+        return found
 
     def passed_structure(self, made: Structure, items: Sequence[Value], path: Any) -> Value:
         """Return a list or dict that is passed, and that the function changes."""
