@@ -38,6 +38,7 @@ NEEDS = {
     "numba": ["docs/numba.md"],
     "jax": ["mooncake_py/integrations/jax/*", "docs/frameworks.md"],
     "torch": ["mooncake_py/integrations/torch/*", "docs/frameworks.md"],
+    "pytensor": ["mooncake_py/integrations/pytensor.py", "docs/pymc.md"],
 }
 
 collect_ignore_glob = [
