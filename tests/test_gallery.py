@@ -31,7 +31,7 @@ def test_script_runs_and_checks_itself(name: str, tmp_path: Path) -> None:
         capture_output=True,
         text=True,
         check=False,
-        timeout=120,
+        timeout=600 if name in EXTRAS else 120,
     )
     assert finished.returncode == 0, finished.stderr
     assert "times as long" in finished.stdout

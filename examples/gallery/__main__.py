@@ -10,7 +10,7 @@ HERE = Path(__file__).parent
 DOCS = HERE.parents[1] / "docs"
 PAGE = DOCS / "gallery.md"
 SHARED = {"common", "__main__"}
-EXTRAS = {"wall_network": "torch"}
+EXTRAS = {"pollution_posterior": "pymc", "wall_network": "torch"}
 """Packages that a script needs beyond those of the extra `examples`."""
 NAMES = sorted(path.stem for path in HERE.glob("*.py") if path.stem not in SHARED)
 
