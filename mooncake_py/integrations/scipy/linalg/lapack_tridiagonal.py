@@ -91,19 +91,21 @@ def solve_transposed(dl: Any, d: Any, du: Any, du2: Any, swaps: list[bool], b: l
             b[i] = b[i] - dl[i] * b[i + 1]
 
 
-@each_kind(lapack, "pttrf", "sd", into=("d", "e"))
+@each_kind(lapack, "pttrf", into=("d", "e"))
 def pttrf_for(dtype: Any) -> Any:
+    real = np.zeros(0, dtype).real.dtype.type
+
     def pttrf(d: Any, e: Any) -> Any:
-        """Return D and the diagonal below that of L, of A = L D L^T."""
-        d, e = list(np.asarray(d, dtype)), list(np.asarray(e, dtype))
+        """Return D and the diagonal below that of L, of A = L D L^H."""
+        d, e = list(np.asarray(d, real)), list(np.asarray(e, dtype))
         for i in range(len(d)):
             if not d[i] > 0:
                 raise np.linalg.LinAlgError("the matrix is not positive definite")
             if i < len(d) - 1:
                 below = e[i]
                 e[i] = below / d[i]
-                d[i + 1] = d[i + 1] - e[i] * below
-        return np.array(d, dtype), np.array(e, dtype), None
+                d[i + 1] = d[i + 1] - np.real(e[i] * np.conj(below))
+        return np.array(d, real), np.array(e, dtype), None
 
     return pttrf
 
@@ -111,13 +113,26 @@ def pttrf_for(dtype: Any) -> Any:
 @each_kind(lapack, "pttrs", "sd", into=("b",))
 def pttrs_for(dtype: Any) -> Any:
     def pttrs(d: Any, e: Any, b: Any) -> Any:
-        d, e, rows = np.asarray(d, dtype), np.asarray(e, dtype), list(np.array(b, dtype))
-        n = len(d)
-        for i in range(1, n):
-            rows[i] = rows[i] - e[i - 1] * rows[i - 1]
-        for i in range(n - 1, -1, -1):
-            row = rows[i] / d[i]
-            rows[i] = row - e[i] * rows[i + 1] if i < n - 1 else row
-        return np.array(rows, dtype), None
+        return solved_definite(d, np.asarray(e, dtype), np.array(b, dtype)), None
 
     return pttrs
+
+
+@each_kind(lapack, "pttrs", "cz", into=("b",))
+def complex_pttrs_for(dtype: Any) -> Any:
+    def pttrs(d: Any, e: Any, b: Any, lower: Any = 0) -> Any:
+        e = np.asarray(e, dtype)
+        return solved_definite(d, e if lower else np.conj(e), np.array(b, dtype)), None
+
+    return pttrs
+
+
+def solved_definite(d: Any, below: Any, b: Any) -> Any:
+    """Return the solution of L D L^H X = B, of which L has a diagonal below that of ones."""
+    rows, n = list(b), len(d)
+    for i in range(1, n):
+        rows[i] = rows[i] - below[i - 1] * rows[i - 1]
+    for i in range(n - 1, -1, -1):
+        row = rows[i] / d[i]
+        rows[i] = row - np.conj(below[i]) * rows[i + 1] if i < n - 1 else row
+    return np.array(rows, b.dtype)

@@ -119,10 +119,15 @@ def three_diagonals(dl: Any, d: Any, du: Any, b: Any) -> Any:
     assert len({int(p) - i for i, p in enumerate(ipiv)}) > 1  # some rows change places
     found = [gttrs(*factors, ipiv, b, trans=trans)[0] for trans in "NTC"]
     found += [*factors, gtsv(dl, d, du, b)[3], ptsv(np.abs(d) + 4, dl, b)[2]]
-    if not np.iscomplexobj(b):
-        d, e, _ = lapack.dpttrf(d + 4, dl)
-        found += [d, e, lapack.dpttrs(d, e, b)[0]]
+    pttrf, pttrs = wrapper(lapack, "pttrf", b), wrapper(lapack, "pttrs", b)
+    d, e, _ = pttrf(np.real(d) + 4, dl)
+    found += [d, e, *[pttrs(d, e, b, *lower)[0] for lower in lowers(b)]]
     return found
+
+
+def lowers(b: Any) -> Any:
+    """Return the ways in which complex factors are read."""
+    return [(0,), (1,)] if np.iscomplexobj(b) else [()]
 
 
 def spectra(a: Any) -> Any:
