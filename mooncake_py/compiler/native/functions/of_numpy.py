@@ -438,10 +438,10 @@ FUNCTIONS: dict[Any, Reader] = {
     np.hstack: joining.horizontal, np.vstack: joining.vertical,
     np.column_stack: joining.columns, np.roll: joining.rolled,
     np.linspace: joining.linspace, np.arange: joining.ranged,
-    np.searchsorted: searching.searched, np.interp: searching.interpolated,
     np.einsum: einsum, np.reshape: reshaped, np.ravel: raveled,
     np.copyto: copied_to,
 } | BUILTINS | MATRIX_FUNCTIONS | LINEAR_ALGEBRA | ROUNDING | EXACT | AXES  # fmt: skip
+FUNCTIONS |= searching.SEARCHING
 FUNCTIONS |= (
     SORTING | INDICES | SETS | STATISTICS | DIFFERENCES | REPEATING | NORMS | PRODUCTS | OF_MATH
 )

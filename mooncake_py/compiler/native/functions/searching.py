@@ -2,9 +2,20 @@
 
 from __future__ import annotations
 
+import bisect
 from collections.abc import Callable, Sequence
+from typing import Any
 
-from mooncake_py.compiler.native.building.arguments import Given, arranged, array_of, written
+import numpy as np
+
+from mooncake_py.compiler.native.building import operations
+from mooncake_py.compiler.native.building.arguments import (
+    Given,
+    Reader,
+    arranged,
+    array_of,
+    written,
+)
 from mooncake_py.compiler.native.building.builder import Builder
 from mooncake_py.compiler.native.building.in_words import said
 from mooncake_py.compiler.native.building.values import Array, Index, Number, Unfit, Value
@@ -23,7 +34,7 @@ from mooncake_py.compiler.regions.ir import (
     While,
 )
 
-__all__ = ["interpolated", "searched"]
+__all__ = ["SEARCHING"]
 
 SIDES = {"left": "lt", "right": "le"}
 
@@ -36,6 +47,18 @@ def searched(b: Builder, args: Sequence[Value], given: Given) -> Value:
     if not isinstance(value, Number):
         check_order(b, a)
     return for_each(b, value, INT, lambda x: place_in(b, a, x, op))
+
+
+def bisected(side: str) -> Reader:
+    """Return the reader of ``bisect_left`` or ``bisect_right``, of floats."""
+
+    def read(b: Builder, args: Sequence[Value], given: Given) -> Value:
+        if given or len(args) != 2 or not isinstance(args[1], Number):
+            raise Unfit("`bisect` with other arguments than a list and a number", b.place)
+        e = b.number(operations.as_float(operations.as_element(b, args[1])))
+        return Number(place_in(b, sorted_in(b, args[0]), e, SIDES[side]), "int")
+
+    return read
 
 
 def sorted_in(b: Builder, value: Value | None) -> Array:
@@ -164,3 +187,9 @@ def interpolated(b: Builder, args: Sequence[Value], given: Given) -> Value:
         return s
 
     return for_each(b, value, FLOAT, one)
+
+
+SEARCHING: dict[Any, Reader] = {
+    np.searchsorted: searched, np.interp: interpolated,
+    bisect.bisect_left: bisected("left"), bisect.bisect_right: bisected("right"),
+}  # fmt: skip

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from mooncake_py.compiler.native.building.in_words import said
@@ -28,7 +27,9 @@ from mooncake_py.syntax.nodes import place_of
 if TYPE_CHECKING:
     from mooncake_py.compiler.native.reading.expressions import ExpressionReader
 
-__all__ = ["found_key", "item", "iterated", "key_value", "put", "tested", "written_out"]
+__all__ = [
+    "for_each_key", "found_key", "item", "iterated", "key_value", "put", "tested", "written_out",
+]  # fmt: skip
 
 
 def found_key(r: ExpressionReader, key: Value) -> Any:
@@ -56,13 +57,9 @@ def item(r: ExpressionReader, d: Dictionary, key: Value) -> Value:
     found = texts.chosen_item(r, d, key) if known is NO_KEY else None
     if found is not None:
         return found
-    if isinstance(key, Choice):
-        return r.for_each(key, lambda k: item(r, d, k))
-    if isinstance(key, Tuple) and not key.is_list:
-        for n, part in enumerate(key.items):
-            if isinstance(part, Choice):
-                rest = [*key.items[:n]], [*key.items[n + 1 :]]
-                return r.for_each(part, partial(item_at_one, r, d, key, rest))
+    found = for_each_key(r, key, lambda k: item(r, d, k))
+    if found is not None:
+        return found
     if known is NO_KEY:
         raise Unfit(f"an item of a dict at {said(key)}: use constant keys", r.b.place)
     if known not in d.keys:
@@ -70,15 +67,31 @@ def item(r: ExpressionReader, d: Dictionary, key: Value) -> Value:
     return d.items[d.keys.index(known)]
 
 
-def item_at_one(
-    r: ExpressionReader, d: Dictionary, key: Tuple, rest: tuple[list[Value], list[Value]], k: Value
-) -> Value:
-    """Read an item at a key of which one part is known now."""
-    return item(r, d, replace(key, items=(*rest[0], k, *rest[1])))
+def for_each_key(r: ExpressionReader, key: Value, read: Callable[[Value], Value]) -> Value | None:
+    """Read something for each key that one, or a part of it, may be; None if that is one."""
+    if isinstance(key, Choice):
+        return r.for_each(key, read)
+    if not isinstance(key, Tuple) or key.is_list:
+        return None
+    n = next((n for n, part in enumerate(key.items) if isinstance(part, Choice)), -1)
+    if n < 0:
+        return None
+    choice, before, after = key.items[n], key.items[:n], key.items[n + 1 :]
+    assert isinstance(choice, Choice)
+
+    def one(part: Value) -> Value:
+        whole = replace(key, items=(*before, part, *after))
+        return for_each_key(r, whole, read) or read(whole)
+
+    return r.for_each(choice, one)
 
 
 def tested(r: ExpressionReader, key: Value, d: Value, *, is_in: bool) -> Number:
     """Read ``key in d`` or ``key not in d``."""
+    if isinstance(d, Dictionary):
+        found = for_each_key(r, key, lambda k: tested(r, k, d, is_in=is_in))
+        if isinstance(found, Number):
+            return found
     if not isinstance(d, Dictionary) or found_key(r, key) is NO_KEY:
         raise Unfit(f"`in` for {said(key, d)}: use a constant key and a dict", r.b.place)
     return Number(Const((d.under(key) is not None) == is_in), "bool")

@@ -23,7 +23,9 @@ import numpy as np
 from mooncake_py.compiler.native.building.in_words import said
 from mooncake_py.compiler.native.building.values import (
     Array,
+    Cells,
     Generator,
+    Known,
     Number,
     Object,
     Tuple,
@@ -31,7 +33,7 @@ from mooncake_py.compiler.native.building.values import (
     Value,
 )
 from mooncake_py.compiler.native.functions.builtin_functions import COMPENSATES
-from mooncake_py.compiler.native.reading import comparisons
+from mooncake_py.compiler.native.reading import comparisons, ordering
 from mooncake_py.compiler.native.reading.branches import NOTHING
 from mooncake_py.compiler.native.reading.choosing import CHOSEN
 from mooncake_py.compiler.native.reading.comparisons import joined
@@ -186,9 +188,14 @@ class GeneratorReader(ComprehensionReader):
             return self.reduced(*args, node=node)
         if f in CHOOSING and (given or is_among_tuples(args)):
             return self.chosen(f, args, given, node)
+        if f is sorted and isinstance(args[0] if len(args) == 1 else None, Array | Cells):
+            downwards = python_of(given.get("reverse", Known(False)))
+            if given.keys() <= {"reverse"} and type(downwards) is bool:
+                return ordering.sorted_numbers(self.b, args[0], downwards)  # type: ignore[arg-type]
         if f is sorted and len(args) == 1:
             items = self.all_of(self.made_iterable(args[0], node), node)
-            return Tuple(self.in_order(items, given, node), is_list=True)
+            made = Tuple(self.in_order(items, given, node), is_list=True)
+            return self.list_made(made, place_of(node))
         return super().called(f, args, given, node)
 
     def next_of(self, of: Value, *default: Value, node: ast.Call) -> Value:

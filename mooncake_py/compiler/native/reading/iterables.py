@@ -32,7 +32,7 @@ from mooncake_py.compiler.native.building.values import (
     Unfit,
     Value,
 )
-from mooncake_py.compiler.native.reading import dicts, lists, own_operators, stacks
+from mooncake_py.compiler.native.reading import dicts, lists, ordering, own_operators, stacks
 from mooncake_py.compiler.native.reading.alike import Alike
 from mooncake_py.compiler.native.reading.bodies import is_read_freely
 from mooncake_py.compiler.native.reading.constants import UNKNOWN, python_of, value_of
@@ -309,11 +309,10 @@ class IterableReader(LoopRule):
             keys = [self.applied(key, [item], {}, call) for item in items]
         downwards = python_of(given.get("reverse", Known(False)))
         known = [python_of(k) for k in keys]
-        if any(v is UNKNOWN for v in (*known, downwards)):
-            raise Unfit(
-                "`sorted` by numbers that are known only when it runs: use np.sort or np.argsort",
-                place_of(call),
-            )
+        if type(downwards) is not bool:
+            raise Unfit("`sorted` with `reverse` known only when it runs", place_of(call))
+        if any(v is UNKNOWN for v in known):
+            return ordering.sorted_items(self, items, keys, downwards)
         try:
             order = sorted(range(len(items)), key=known.__getitem__, reverse=bool(downwards))
         except TypeError as error:

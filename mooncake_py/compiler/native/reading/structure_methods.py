@@ -19,7 +19,7 @@ from mooncake_py.compiler.native.building.values import (
     Value,
     key_in,
 )
-from mooncake_py.compiler.native.reading import dicts
+from mooncake_py.compiler.native.reading import dicts, ordering
 from mooncake_py.compiler.native.reading.structures import Structure, StructureReader
 from mooncake_py.compiler.regions.ir import Const
 from mooncake_py.overriding import override
@@ -66,6 +66,9 @@ def under(r: StructureReader, made: Structure, key: Value) -> Value | None:
 
 def got(r: StructureReader, made: Structure, args: Args) -> Value:
     """Read ``d.get(key, default)``."""
+    found = dicts.for_each_key(r, args[0], lambda k: got(r, made, (k, *args[1:])))
+    if found is not None:
+        return found
     found = under(r, made, args[0])
     return (args[1] if len(args) == 2 else NOTHING) if found is None else found
 
@@ -205,9 +208,30 @@ class StructureMethodReader(StructureReader):
         is_first = name == "insert" and len(args) == 2 and not given and args[0] == FIRST
         if is_first and self.put_first(made, args[1]):
             return NOTHING
+        if name == "sort" and not args:
+            return self.sorted_in_place(made, given, node)
         if not isinstance(made, Structure):
             return self.changed_cells(made, name)
         return self.contained(lambda: called(self, made, name, args, given))
+
+    def in_order(
+        self, items: Sequence[Value], given: dict[str, Value], call: ast.Call
+    ) -> tuple[Value, ...]:
+        """Return known items as `sorted` orders them."""
+        raise NotImplementedError
+
+    def sorted_in_place(self, made: Value, given: dict[str, Value], node: ast.Call) -> Value:
+        """Read ``made.sort(key=..., reverse=...)``."""
+        if isinstance(made, Structure):
+            found = self.changing(made)
+            self.refill(found, self.in_order(self.items_in(found), given, node))
+            return NOTHING
+        if not isinstance(made, Cells) or given:
+            return self.changed_cells(made, "sort")
+        self.require_own(made)
+        numbers = ordering.sorted_numbers(self.b, made, downwards=False)
+        self.b.store(made.array, numbers.array.at)
+        return NOTHING
 
     def put_first(self, made: Value, value: Value) -> bool:
         """Read ``made.insert(0, value)`` of a list to which a loop does that."""

@@ -28,6 +28,7 @@ from mooncake_py.compiler.native.building.values import (
     Value,
     key_in,
 )
+from mooncake_py.compiler.native.reading.comparisons import joined
 from mooncake_py.compiler.native.reading.drawing import added
 from mooncake_py.compiler.native.reading.made import Called
 from mooncake_py.compiler.native.regions.linear import ZERO, plus, times
@@ -38,7 +39,7 @@ if TYPE_CHECKING:
     from mooncake_py.compiler.native.reading.calls import CallReader
     from mooncake_py.compiler.native.reading.expressions import ExpressionReader
 
-__all__ = ["character", "chosen_item"]
+__all__ = ["are_numbers", "character", "chosen_item", "number_at"]
 
 LETTERS = 32
 """So many different characters may a text have."""
@@ -121,19 +122,28 @@ def keys_of(key: Value) -> Keys | None:
 def chosen_item(r: ExpressionReader, d: Dictionary, key: Value) -> Value | None:
     """Read an item of a dict at a key that is one of several; None where branches must tell."""
     found = keys_of(key)
-    if found is None or len(found.keys) == 1 or not all(k in d.keys for k in found.keys):
+    if found is None or len(found.keys) == 1:
         return None
-    values = [d.items[d.keys.index(k)] for k in found.keys]
-    return number_at(r, values, found.place)
+    there = [n for n, k in enumerate(found.keys) if k in d.keys]
+    if not there or not are_numbers([d.items[d.keys.index(found.keys[n])] for n in there]):
+        return None
+    b, place = r.b, r.b.counted(found.place)
+    if len(there) < len(found.keys):  # else Python raises
+        b.require(joined("or", [Compare(("eq",), (place, Const(n))) for n in there]))
+    keys = [k if k in d.keys else found.keys[there[0]] for k in found.keys]
+    return number_at(r, [d.items[d.keys.index(k)] for k in keys], place)
 
 
-def number_at(r: ExpressionReader, values: Sequence[Value], place: Expr) -> Number | None:
-    """Return one of several numbers of one type, by its place; None for other things."""
-    b = r.b
+def are_numbers(values: Sequence[Value]) -> bool:
+    """Return True for numbers of one type, which may stand in an array."""
     numbers = [v for v in values if isinstance(v, Number) and v.rank is None]
-    types = {v.type for v in numbers}
-    if len(numbers) < len(values) or len(types) > 1 or numbers[0].kind not in (FLOAT, INT):
-        return None
+    is_one_type = len({v.type for v in numbers}) == 1 and len(numbers) == len(values)
+    return is_one_type and numbers[0].kind in (FLOAT, INT)
+
+
+def number_at(r: ExpressionReader, values: Sequence[Value], place: Expr) -> Number:
+    """Return one of several numbers of one type, by its place."""
+    b, numbers = r.b, [v for v in values if isinstance(v, Number)]
     table = b.new((Const(len(values)),), numbers[0].kind)
     for k, v in enumerate(numbers):
         b.add(b.stored(table, (Const(k),), operations.as_element(b, v)))

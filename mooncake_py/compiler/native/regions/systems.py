@@ -18,7 +18,7 @@ from numpy import arange, empty, ndarray
 __all__ = [
     "cholesky", "cholesky_back", "cofactors", "determinant", "inverse_transposed",
     "log_determinant", "order_of", "solve", "solve_lower", "solve_lower_transposed",
-    "solve_transposed",
+    "solve_transposed", "stable_order_of",
 ]  # fmt: skip
 
 BLOCK = 48
@@ -216,8 +216,8 @@ def cofactors(c: ndarray, a: ndarray, det: ndarray) -> bool:
 # Orders.
 
 
-def order_of(order: ndarray, a: ndarray) -> bool:
-    """Compute where the elements of a vector are, from the smallest on; False with ties or nan."""
+def stable_order_of(order: ndarray, a: ndarray) -> bool:
+    """Compute where elements are, from the smallest on, equal ones as they were; False with nan."""
     n = a.shape[0]
     other = arange(n)
     for k in range(n):
@@ -245,6 +245,14 @@ def order_of(order: ndarray, a: ndarray) -> bool:
         for k in range(n):
             order[k] = other[k]
         width *= 2
+    return True
+
+
+def order_of(order: ndarray, a: ndarray) -> bool:
+    """Compute where the elements of a vector are, from the smallest on; False with ties or nan."""
+    if not stable_order_of(order, a):
+        return False
+    n = a.shape[0]
     ties = 0
     for k in range(1, n):
         if a[order[k - 1]] == a[order[k]]:

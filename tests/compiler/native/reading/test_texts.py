@@ -66,7 +66,22 @@ def of_rows(x, a):
     return kept[0] + np.sum(whole[2] * x) + before[0] + table[0][1] + len(table) * a
 
 
-@pytest.mark.parametrize("f", [aligned, counted, of_rows])
+def looked_up(x, a):
+    """Return a sum of weights that are there for some pairs only, and written under letters."""
+    weights, counts = {("A", "C"): float(x[0]), ("A", "G"): a}, {p: 0.5 * a for p in "ACGT"}
+    total = 0.0
+    for k in range(len(FIRST) - 1):
+        pair = FIRST[k], FIRST[k + 1]
+        if pair in weights:
+            total += weights[pair] * x[1]
+        else:
+            total -= weights.get(pair, 0.3) * a
+        counts[FIRST[k]] = counts[FIRST[k]] * 1.1 + 0.1 * a
+        total += counts[FIRST[k - 1]]
+    return total + counts["T"]
+
+
+@pytest.mark.parametrize("f", [aligned, counted, of_rows, looked_up])
 def test_it_is_compiled_whole(f, tried) -> None:
     require_whole(f, tried)
 
