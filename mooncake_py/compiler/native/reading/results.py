@@ -101,7 +101,7 @@ class ResultReader(NestedReader):
                 if value.base in self.inputs | self.given or value.ranks is not None:
                     raise Unfit("a list that has other names as a result", self.b.place)
                 self.given.add(value.base)
-                if value.length:
+                if value.length or not array.whole:  # as a row of a table
                     array = self.b.kept(lists.now(self.b, value).as_array)
                 return Output("floats", array.base, type_)
             case Unread(why=why):

@@ -54,7 +54,7 @@ def rows(a, n):
     total = 0.0
     for j in range(len(steps)):
         total += steps[j].double * steps[j].v
-    for k, (p, q) in enumerate(zip(steps[:-1], steps[1:], strict=True)):
+    for k, (p, q) in enumerate(zip(steps[:-1], steps[1:], strict=True)):  # noqa: RUF007
         total += p.x * q.energy() / (k + 1)
     late = [s for s in steps if s.x > 0.1]
     best = max(s.v for s in late)

@@ -8,7 +8,7 @@ import math
 import numpy as np
 import pytest
 
-from mooncake_py import value_and_grad
+from mooncake_py import jvp, value_and_grad
 from mooncake_py.compiler.native.site import report
 from tests.compiler.native.reading.every_way import POINT, require_agreement, require_whole
 
@@ -68,7 +68,7 @@ def of_rows(x, a):
 
 def looked_up(x, a):
     """Return a sum of weights that are there for some pairs only, and written under letters."""
-    weights, counts = {("A", "C"): float(x[0]), ("A", "G"): a}, {p: 0.5 * a for p in "ACGT"}
+    weights, counts = {("A", "C"): float(x[0]), ("A", "G"): a}, {"A": 0.5 * a, "C": 0.5, "G": 0.5, "T": a}
     total = 0.0
     for k in range(len(FIRST) - 1):
         pair = FIRST[k], FIRST[k + 1]
@@ -167,3 +167,61 @@ def test_a_key_that_is_not_there_raises() -> None:
     for way in (False, True):
         with pytest.raises(KeyError):
             value_and_grad(f, compile=way)(*POINT)
+
+
+def test_a_row_as_a_result_is_that_row_alone() -> None:
+    def row(x):
+        table = [[x] * 3 for _ in range(10)]
+        for i in range(10):
+            table[i][1] = x * i
+        return table[4]
+
+    def with_row(x):
+        return x * x, row(x)
+
+    for _ in range(3):
+        assert jvp(row, (2.0,), (1.0,), compile=True) == ([2.0, 8.0, 2.0], [1.0, 4.0, 1.0])
+        found = value_and_grad(with_row, has_aux=True, compile=True)(2.0)
+        assert found == ((4.0, [2.0, 8.0, 2.0]), 4.0)
+
+
+class Grid:
+    def __init__(self, n):
+        self.cells = [[0.0] * 3 for _ in range(n)]
+
+    def put(self, i, j, v):
+        self.cells[i][j] = v
+
+    def row(self, i):
+        return self.cells[i]
+
+
+def in_objects(x, a):
+    grid, other = Grid(12), Grid(12)
+    for i in range(12):
+        for j in range(3):
+            grid.put(i, j, a * (i + j) + float(x[j]))
+            other.row(i)[j] = grid.row(i)[j] * 2.0
+    old = grid.cells
+    grid.cells = [[1.0] * 3 for _ in range(12)]
+    grid.put(3, 0, a * a)
+    return old[3][0] + grid.cells[3][0] * sum(other.row(5)) + sum(old[4])
+
+
+def rows_under_names(x, a):
+    table = [[a] * 4 for _ in range(10)]
+    before = table[0]
+    for i in range(1, 10):
+        now = table[i]
+        for j in range(1, 4):
+            now[j] = before[j - 1] * x[j] + now[j - 1] * 0.5
+        before = now
+    shared, first = table[:], table.copy()
+    shared[2][1] = 5.0 * a
+    first[3][1] = 7.0 * a
+    return before[3] + sum(table[2]) + sum(table[3])
+
+
+@pytest.mark.parametrize("f", [in_objects, rows_under_names])
+def test_rows_of_objects_and_under_names_are_right(f) -> None:
+    require_agreement(f)
