@@ -68,7 +68,8 @@ def of_rows(x, a):
 
 def looked_up(x, a):
     """Return a sum of weights that are there for some pairs only, and written under letters."""
-    weights, counts = {("A", "C"): float(x[0]), ("A", "G"): a}, {"A": 0.5 * a, "C": 0.5, "G": 0.5, "T": a}
+    weights = {("A", "C"): float(x[0]), ("A", "G"): a}
+    counts = {"A": 0.5 * a, "C": 0.5, "G": 0.5, "T": a}
     total = 0.0
     for k in range(len(FIRST) - 1):
         pair = FIRST[k], FIRST[k + 1]
