@@ -28,7 +28,7 @@ from typing import Any
 
 from numpy import ndarray
 
-from mooncake_py.compiler.native.building.long_lists import rows_of
+from mooncake_py.compiler.native.building.long_lists import leaves_in, rows_of
 from mooncake_py.compiler.native.building.types import (
     COMPLEX_TYPES,
     FLOATS,
@@ -303,12 +303,13 @@ class Text:
             self.refuse(f"{v} is not {self.constant(t.known)}")
 
     def rows(self, v: str, t: RowsType, path: Path) -> None:
-        """Compare a long list of arrays, and make one array of it."""
-        like = ", ".join(self.constant(x) for x in (t.shape, DTYPES[t.kind], t.has_none))
+        """Compare a long list of items, and make an array of each part of these."""
         self.refuse(f"len({v}) <= {MOST_ITEMS} or len({v}) >= LARGE")
-        self.lines.append(f"rows{v} = rows_of({v}, {like})")
+        self.lines.append(f"rows{v} = rows_of({v}, {self.constant(t.form)}, {t.has_none})")
         self.refuse(f"rows{v} is None")
-        self.leaves[*path, ROWS], self.leaves[*path, THERE] = f"rows{v}[0]", f"rows{v}[1]"
+        self.leaves[*path, THERE] = f"rows{v}[-1]"
+        for k, _ in enumerate(leaves_in(t.form)):
+            self.leaves[*path, ROWS, k] = f"rows{v}[{k}]"
 
     def dictionary(self, v: str, t: DictType, path: Path) -> None:
         """Compare a dict: its keys in their order, and what stands under them."""

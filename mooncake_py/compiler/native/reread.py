@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from mooncake_py.compiler.native.building.long_lists import are_apart
 from mooncake_py.compiler.native.building.looked import found_at
-from mooncake_py.compiler.native.building.types import ROWS, Type, is_one
+from mooncake_py.compiler.native.building.types import THERE, Type, is_one
 from mooncake_py.compiler.native.form import Compiler
 from mooncake_py.compiler.native.giving_back import TYPES, types_in
 from mooncake_py.compiler.native.holding import Holding
@@ -39,7 +39,7 @@ class Reread:
     places : sequence of Path
         Where the inputs are in the arguments, and in what is captured.
     long_lists : list of Path
-        Where long lists of arrays are, which are passed as one array each.
+        Where long lists are that are passed as arrays of the parts of their items.
     has_loops : bool
         Whether it has loops, other than those over the elements of arrays.
     match : callable or None
@@ -72,7 +72,7 @@ class Reread:
         self.grown = reading.grown
         self.made = reading.made
         before = reading.captured or reading.made
-        self.long_lists = [path[:-1] for path in self.places if path[-1] == ROWS]
+        self.long_lists = [path[:-1] for path in self.places if path[-1] == THERE]
         self.is_flat = not before and all(map(is_one, reading.types))
         self.is_small = self.is_flat and is_small(reading.region)
         body = statements(reading.region.body)

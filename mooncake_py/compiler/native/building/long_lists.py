@@ -1,60 +1,152 @@
-"""Long lists of arrays of one shape, some of which may be None: passed as one array.
+"""Long lists of arrays, of numbers, or of tuples of these, some items of which may be None.
 
-    zs = [a, None, b, ...]      rows = [a, 0, b, ...], there = [1, 0, 1, ...]
+    zs = [a, None, b, ...]              rows = [a, 0, b, ...], there = [1, 0, 1, ...]
+    events = [(0.5, 100.0), ...]        times = [0.5, ...], doses = [100.0, ...], there = [1, ...]
 
-The array is made in each call, as a copy: nothing may write the items meanwhile, and no derivative
-is taken with respect to them.
+All of them are of one form, and each part of it is passed as one array.  These are made in each
+call, as copies: nothing may write the items meanwhile, and no derivative is taken with respect to
+them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import weakref
+from collections.abc import Iterable, Iterator, Sequence
 from operator import attrgetter
 from typing import Any
 
 import numpy as np
 from numpy import ndarray
 
-__all__ = ["are_apart", "rows_of", "shape_and_dtype"]
+from mooncake_py.compiler.native.regions.linear import LARGE
+from mooncake_py.compiler.native.regions.region import FLOAT, INT
+from mooncake_py.runtime.attribute_lookup import MISSING, in_class
 
+__all__ = [
+    "Form",
+    "are_apart",
+    "is_plain_tuple",
+    "leaves_in",
+    "long_form",
+    "rows_of",
+    "stack_form",
+]
+
+Form = tuple[Any, ...]
+"""``("array", kind, shape)``, ``("number", type)`` or ``("tuple", class, forms)``."""
 SHAPE = attrgetter("shape", "dtype")
+KINDS = {np.dtype("d"): FLOAT, np.dtype("l"): INT}
+NUMBERS = {float: "float", np.float64: "float64", int: "int"}
+OF_TUPLES = {
+    name: vars(tuple)[name] for name in ("__iter__", "__len__", "__getitem__", "__getattribute__")
+}
 
 
-def shape_and_dtype(items: list[Any]) -> tuple[tuple[int, ...], np.dtype, bool] | None:
-    """Return what all arrays in a list are like, and whether there is None too; None if unlike."""
+def is_plain_tuple(t: type) -> bool:
+    """Return True for the class of tuples, and those of named ones with none of their methods."""
+    return t is tuple or (
+        in_class(t, "_fields") is not MISSING
+        and all(in_class(t, name) is own for name, own in OF_TUPLES.items())
+    )
+
+
+def long_form(items: list[Any]) -> tuple[Form, bool] | None:
+    """Return the form of the items of a list, and whether there is None; None for others."""
+    there = [v for v in items if v is not None]
+    form = form_of(there) if there and len(items) < LARGE else None
+    return None if form is None else (form, len(there) < len(items))
+
+
+def form_of(items: Sequence[Any]) -> Form | None:
+    """Return the form that all of some items have, None if they have none."""
     types = set(map(type, items))
-    has_none = type(None) in types
-    if types - {type(None)} != {ndarray}:
+    if len(types) > 1:
         return None
-    found = set(map(SHAPE, [a for a in items if a is not None] if has_none else items))
-    if len(found) > 1:
+    (t,) = types
+    if t is ndarray:
+        found = set(map(SHAPE, items))
+        if len(found) > 1:
+            return None
+        ((shape, dtype),) = found
+        kind = KINDS.get(dtype)
+        return None if kind is None or 0 in shape else ("array", kind, shape)
+    if t in NUMBERS:
+        is_large = t is int and not (min(items) > -LARGE and max(items) < LARGE)
+        return None if is_large else ("number", NUMBERS[t])
+    if not issubclass(t, tuple) or not is_plain_tuple(t) or len(set(map(len, items))) > 1:
         return None
-    ((shape, dtype),) = found
-    return shape, dtype, has_none
+    parts = [form_of(column) for column in zip(*items, strict=True)]
+    if not parts or None in parts:
+        return None
+    return "tuple", None if t is tuple else weakref.ref(t), tuple(parts)
 
 
-def rows_of(
-    items: list[Any], shape: tuple[int, ...], dtype: np.dtype, has_none: bool
-) -> tuple[ndarray, ndarray] | None:
-    """Return the elements of such arrays one after another, and which of them there are.
+def leaves_in(form: Form) -> Iterator[tuple[str, tuple[int, ...]]]:
+    """Yield the kinds and the shapes of the parts of an item."""
+    if form[0] == "tuple":
+        for part in form[2]:
+            yield from leaves_in(part)
+    elif form[0] == "array":
+        yield form[1], form[2]
+    else:
+        yield INT if form[1] == "int" else FLOAT, ()
 
-    None for a list that is not like that; one that may have None need not.
+
+def stack_form(form: Form) -> Form:
+    """Return the form of the items as lists that loops make have it: see `Stack`."""
+    if form[0] == "tuple":
+        cls = None if form[1] is None else form[1]()
+        return "tuple", cls, tuple(map(stack_form, form[2]))
+    return ("array", form[1], len(form[2])) if form[0] == "array" else form
+
+
+def rows_of(items: list[Any], form: Form, has_none: bool) -> list[ndarray] | None:
+    """Return the parts of items one after another, and last which of the items there are.
+
+    None for a list of another form; one that may have None need not.
     """
-    found = shape_and_dtype(items)
-    if found is None or found[:2] != (shape, dtype) or found[2] > has_none:
+    found = long_form(items)
+    if found is None or found[0] != form or found[1] > has_none:
         return None
-    if not found[2]:
-        return np.array(items).reshape(-1), np.ones(len(items), int)
-    there = np.array([a is not None for a in items])
-    rows = np.zeros((len(items), *shape), dtype)
-    rows[there] = [a for a in items if a is not None]
-    return rows.reshape(-1), there.astype(int)
+    if not found[1]:
+        return [*columns(items, form), np.ones(len(items), int)]
+    there = np.array([v is not None for v in items])
+    parts = columns([v for v in items if v is not None], form)
+    return [*[spread(part, there) for part in parts], there.astype(int)]
+
+
+def columns(items: Sequence[Any], form: Form) -> Iterator[ndarray]:
+    """Yield the parts of items one after another."""
+    if form[0] == "tuple":
+        for k, part in enumerate(form[2]):
+            yield from columns([item[k] for item in items], part)
+    elif form[0] == "array":
+        yield np.array(items).reshape(-1)
+    else:
+        yield np.array(items, int if form[1] == "int" else float)
+
+
+def spread(part: ndarray, there: ndarray) -> ndarray:
+    """Return parts of the items that there are, with zeros between them."""
+    rows = part.reshape(np.count_nonzero(there), -1)
+    found = np.zeros((len(there), rows.shape[1]), part.dtype)
+    found[there] = rows
+    return found.reshape(-1)
 
 
 def are_apart(items: list[Any], arrays: Iterable[Any]) -> bool:
     """Return True for a list of which no array is in the memory of others, for certain."""
-    owners = {id(owner_of(a)) for a in items if a is not None}
+    owners = {id(owner_of(a)) for a in arrays_in(items)}
     return owners.isdisjoint([id(owner_of(a)) for a in arrays if type(a) is ndarray])
+
+
+def arrays_in(items: Iterable[Any]) -> Iterator[ndarray]:
+    """Yield the arrays in items."""
+    for item in items:
+        if type(item) is ndarray:
+            yield item
+        elif isinstance(item, tuple):
+            yield from arrays_in(item)
 
 
 def owner_of(a: ndarray) -> Any:

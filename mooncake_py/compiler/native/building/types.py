@@ -23,7 +23,12 @@ import numpy as np
 from numpy import ndarray
 
 from mooncake_py.by_identity import answers_itself
-from mooncake_py.compiler.native.building.long_lists import shape_and_dtype
+from mooncake_py.compiler.native.building.long_lists import (
+    Form,
+    is_plain_tuple,
+    leaves_in,
+    long_form,
+)
 from mooncake_py.compiler.native.regions.linear import LARGE
 from mooncake_py.compiler.native.regions.region import BOOL, FLOAT, FLOAT32, INT
 from mooncake_py.jitted import is_jitted
@@ -69,9 +74,6 @@ LIBRARIES = frozenset({"mooncake_py", "numba", "numpy", "scipy"})
 HEAP = 1 << 9  # the flag of classes that are not of C
 KNOWN = frozenset({bool, str, FunctionType, ModuleType, np.ufunc, EllipsisType})
 KEYS = frozenset({str, int, float, bool, NoneType})
-OF_TUPLES = {
-    name: vars(tuple)[name] for name in ("__iter__", "__len__", "__getitem__", "__getattribute__")
-}
 
 
 class NumberType(NamedTuple):
@@ -104,10 +106,9 @@ class ListType(NamedTuple):
 
 
 class RowsType(NamedTuple):
-    """A long list of arrays of one shape, some of which may be None; see `long_lists`."""
+    """A long list of items of one form, some of which may be None; see `long_lists`."""
 
-    kind: str
-    shape: tuple[int, ...]
+    form: Form
     has_none: bool
 
 
@@ -285,13 +286,12 @@ def structure_type(value: Any, met: Met, path: Path) -> Type | None:
 
 
 def rows_type(value: list[Any], met: Met, path: Path) -> RowsType | None:
-    """Return the type of a long list of arrays of one shape, or None; None for others."""
-    found = shape_and_dtype(value) if len(value) < LARGE else None
-    kind = None if found is None else KINDS.get(found[1])
-    if found is None or kind not in (FLOAT, INT) or 0 in found[0]:
+    """Return the type of a long list of items of one form, or None; None for others."""
+    found = long_form(value)
+    if found is None:
         return None
     met[id(value)] = path
-    return RowsType(kind, found[0], found[2])
+    return RowsType(*found)
 
 
 def is_known(value: Any) -> bool:
@@ -305,10 +305,7 @@ def is_known(value: Any) -> bool:
 def tuple_type(value: Any, met: Met, path: Path) -> TupleType | None:
     """Return the type of a tuple, None for one of a class that may have any methods."""
     t = type(value)
-    if t is not tuple and (
-        in_class(t, "_fields") is MISSING
-        or any(in_class(t, name) is not own for name, own in OF_TUPLES.items())
-    ):
+    if not is_plain_tuple(t):
         return None
     cls = None if t is tuple else weakref.ref(t)
     return TupleType(parts_of(enumerate(value), met, path), False, cls)
@@ -447,5 +444,5 @@ def width(type_: Type) -> int:
     if isinstance(type_, NumberType) and type_.name in COMPLEX_TYPES:
         return 2
     if isinstance(type_, RowsType):
-        return 2
+        return len([*leaves_in(type_.form)]) + 1
     return 0 if isinstance(type_, EMPTY) else 1

@@ -87,7 +87,7 @@ def know_ints(r: CallReader) -> None:
 
 def is_passed(r: CallReader, path: Path) -> bool:
     """Return True for what is in an argument, and neither captured nor made before."""
-    return 0 <= path[0] < r.passed_first and path[-1] not in (ROWS, THERE)
+    return 0 <= path[0] < r.passed_first and ROWS not in path and THERE not in path
 
 
 def are_small(

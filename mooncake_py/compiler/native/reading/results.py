@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 from mooncake_py.compiler.native.building.in_words import said
+from mooncake_py.compiler.native.building.long_lists import leaves_in, stack_form
 from mooncake_py.compiler.native.building.types import ROWS, THERE, Path, RowsType
 from mooncake_py.compiler.native.building.values import (
     Array,
@@ -49,19 +49,21 @@ class ResultReader(NestedReader):
     given: set[str]
 
     def long_list(self, name: str, type_: RowsType, path: Path) -> Stack:
-        """Return a long list of arrays that is passed, as one array and which of them are there."""
-        rows, there = f"{name}.rows", f"{name}.there"
-        for own, kind, step in ((rows, type_.kind, ROWS), (there, INT, THERE)):
-            self.places[own] = (*path, step)
+        """Return a long list that is passed: an array of each part, and which items are there."""
+        there, shapes = f"{name}.there", {}
+        given: list[tuple[str, str, Path]] = [(there, INT, (*path, THERE))]
+        for k, (kind, shape) in enumerate(leaves_in(type_.form)):
+            given.append((f"{name}.rows{k}", kind, (*path, ROWS, k)))
+            shapes[f"{name}.rows{k}"] = tuple(map(Const, shape))
+        for own, kind, place in given:
+            self.places[own] = place
             self.inputs.add(own)
             self.order.append(own)
             self.b.kinds[own], self.b.arrays[own] = kind, 1
-        form: tuple[Any, ...] = ("array", type_.kind, len(type_.shape))
-        bases = (rows,)
+        form, bases = stack_form(type_.form), [*shapes]
         if type_.has_none:
-            form, bases = ("maybe", form), (rows, there)
-        shape = tuple(map(Const, type_.shape))
-        return Stack(form, bases, Length(there, 0), "", {rows: shape}, 0)
+            form, bases = ("maybe", form), [*bases, there]
+        return Stack(form, tuple(bases), Length(there, 0), "", shapes, 0)
 
     def output(self, value: Value, name: str) -> Output:
         """Return how a result is given back, bound to names."""
