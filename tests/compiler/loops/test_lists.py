@@ -343,3 +343,46 @@ def test_derivatives_within_others():
             return value_and_grad(f)(x)
 
     assert_allclose(value_and_grad(f)(1.3), plainly(1.3), rtol=1e-12)
+
+
+def slope(t, y):
+    position, speed = y
+    return [speed, -position - 0.1 * speed * t]
+
+
+def stepped(x, y):
+    for k in range(40):
+        a, b = slope(0.02 * k, y)
+        y[0] += 0.02 * a
+        y[1] += 0.02 * b
+    return y[0] * y[1] * x[1]
+
+
+def turned(x, y):
+    for _ in range(40):
+        a, b = y
+        y[0], y[1] = y[1], 0.9 * y[0]
+        y[1], y[0] = y  # written while it is read
+        y[1] += 0.1 * a * b
+    return y[0] * x[0] + 2.0 * y[1] * x[1]
+
+
+@pytest.mark.plain
+@pytest.mark.parametrize("f", [stepped, turned])
+def test_lists_are_unpacked(f, taken):
+    agrees(f, np.array(Q), [1.3, 0.4])
+    assert any(taken)
+
+
+@pytest.mark.plain
+def test_a_list_of_another_length_is_not_unpacked():
+    def f(x, y):
+        for _ in range(40):
+            a, b = y
+            y[0] = 0.5 * a * x[0] + b
+        return y[0]
+
+    assert np.isfinite(value_and_grad(f)(np.array(Q), [1.0, 2.0])[0])
+    for y, words in (([1.0], "not enough values"), ([1.0, 2.0, 3.0], "too many values")):
+        with pytest.raises(ValueError, match=words):
+            value_and_grad(f)(np.array(Q), y)

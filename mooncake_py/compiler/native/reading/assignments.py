@@ -143,6 +143,9 @@ class AssignmentReader(MemoryWriter):
             self.b.check("eq", value.shape[0], Const(count))
             views = [viewed(self.b, value, [Number(Const(k), "int")]) for k in range(count)]
             return [v if v.shape else self.element(v) for v in views]
+        if isinstance(value, Cells):
+            self.b.check("eq", value.shape[0], Const(count))
+            return [lists.item(self.b, value, Number(Const(k), "int")) for k in range(count)]
         raise Unfit("unpacking into another number of variables than there are items", self.b.place)
 
     def listed(self, generator: Generator) -> Value:
