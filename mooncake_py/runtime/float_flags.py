@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["cleared", "found"]
+__all__ = ["are_raised", "clear", "cleared", "found"]
 
 FLAGS: dict[str, dict[str, int]] = {
     "x86": {"invalid": 1, "divide": 4, "over": 8, "under": 16},
@@ -35,6 +35,18 @@ def _function(name: str) -> Callable[[int], int] | None:
 
 
 _clear, _test = _function("feclearexcept"), _function("fetestexcept")
+_of_numbers = sum(flag for error, flag in (_flags or {}).items() if error != "under")
+
+
+def clear() -> None:
+    """Clear the flags of the errors of which NumPy warns by default, where that is possible."""
+    if _clear is not None:
+        _clear(_of_numbers)
+
+
+def are_raised() -> bool:
+    """Return whether there was such an error since `clear`, as far as that is known."""
+    return _test is not None and _test(_of_numbers) != 0
 
 
 def cleared() -> int:

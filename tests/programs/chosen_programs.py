@@ -6,10 +6,11 @@ number, which returns a number made of what it leaves.
 
 from __future__ import annotations
 
+from tests.programs.chosen_loops import LOOPS
 from tests.programs.chosen_sweeps import SWEEPS
 from tests.programs.chosen_texts import TEXTS
 
-__all__ = ["chosen_program"]
+__all__ = ["chosen_loops", "chosen_program"]
 
 HEAD = """import math
 import numpy as np
@@ -316,9 +317,19 @@ for i in range(3):
 """,
 )
 
+EVERY = (*BODIES, *SWEEPS, *TEXTS, *CALLS)
+
 
 def chosen_program(seed: int) -> str:
     """Return the text of one of them."""
-    bodies = (*BODIES, *SWEEPS, *TEXTS, *CALLS)
-    body = bodies[seed % len(bodies)].strip("\n")
+    return with_body(EVERY[seed % len(EVERY)])
+
+
+def chosen_loops(seed: int) -> str:
+    """Return the text of one with loops of which the way in and out shows."""
+    return with_body(LOOPS[seed % len(LOOPS)])
+
+
+def with_body(text: str) -> str:
+    body = text.strip("\n")
     return HEAD + "".join(f"    {line}\n" for line in body.split("\n")) + TAIL

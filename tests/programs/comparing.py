@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import linecache
+import warnings
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -15,10 +16,10 @@ __all__ = [
 ]  # fmt: skip
 
 
-def function_of(text: str, name: str) -> Callable[..., Any]:
+def function_of(text: str, name: str, scope: dict[str, Any] | None = None) -> Callable[..., Any]:
     """Return the function ``f`` of a text, whose source can be read under a name."""
     linecache.cache[name] = (len(text), None, text.splitlines(True), name)
-    namespace: dict[str, Any] = {}
+    namespace = dict(scope or {})
     exec(compile(text, name, "exec", dont_inherit=True), namespace)
     return namespace["f"]
 
@@ -35,6 +36,10 @@ class Outcome(NamedTuple):
         The numbers of the value and of the derivatives.
     arguments : list
         The numbers of the arguments as they are afterwards.
+    state : list
+        Those of what else the program changes.
+    warned : set of str
+        What the program was warned of.
     """
 
     name: str
@@ -42,28 +47,59 @@ class Outcome(NamedTuple):
     values: list[Any]
     parts: list[Any]
     arguments: list[Any]
+    state: list[Any]
+    warned: set[str]
 
 
-def outcome(name: str, f: Callable[..., tuple[Any, Any]], make: Callable[[], Any]) -> Outcome:
-    """Run something on arguments."""
+def outcome(
+    name: str, f: Callable[..., tuple[Any, Any]], make: Callable[[], Any], state: Any = ()
+) -> Outcome:
+    """Run something on arguments; `state` is what else it changes."""
     given = make()
-    try:
-        values, derivatives = f(*given)
-    except Exception as error:
-        text = "read-only" if "read-only" in str(error) else str(error)  # NumPy has two words
-        return Outcome(name, (type(error).__name__, text), [], [], leaves(given))
-    return Outcome(name, None, leaves(values), leaves(derivatives), leaves(given))
+    raised, values, derivatives = None, [], []
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        try:
+            values, derivatives = f(*given)
+        except Exception as error:
+            text = "read-only" if "read-only" in str(error) else str(error)  # NumPy has two words
+            raised = type(error).__name__, text
+    warned = {f"{w.category.__name__}: {w.message}" for w in told}
+    return Outcome(
+        name, raised, leaves(values), leaves(derivatives), leaves(given), leaves(state), warned
+    )
 
 
-def leaves(y: Any) -> list[Any]:
-    """Return copies of the arrays, and the numbers, of nested tuples, lists, dicts and objects."""
-    if isinstance(y, tuple | list):
-        return [part for item in y for part in leaves(item)]
-    if isinstance(y, dict):
-        return [part for key in y for part in leaves(y[key])]
-    if hasattr(y, "__dict__") and not isinstance(y, np.ndarray | type) and not callable(y):
-        return leaves(vars(y))
-    return [y.copy() if isinstance(y, np.ndarray) else y]
+def leaves(y: Any, met: dict[int, Any] | None = None) -> list[Any]:
+    """Return copies of the arrays, and the numbers, of nested tuples, lists, dicts and objects.
+
+    Of what is met again it is told which one that is.
+    """
+    met = {} if met is None else met
+    if isinstance(y, tuple):
+        return [part for item in y for part in leaves(item, met)]
+    if not isinstance(y, list | dict | np.ndarray) and not is_object(y):
+        return [type(y) if callable(y) else y]
+    if id(y) in met:
+        return [f"the same as {met[id(y)][0]}"]
+    met[id(y)] = len(met), y
+    if isinstance(y, np.ndarray):
+        return [y.copy()]
+    if isinstance(y, list):
+        return [part for item in y for part in leaves(item, met)]
+    items = y if isinstance(y, dict) else attributes(y)
+    return [part for key in items for part in (key, *leaves(items[key], met))]
+
+
+def is_object(y: Any) -> bool:
+    """Return whether something has attributes of its own, and is no function or class."""
+    return not callable(y) and (hasattr(y, "__dict__") or hasattr(y, "__slots__"))
+
+
+def attributes(y: Any) -> dict[str, Any]:
+    """Return the attributes of an object."""
+    slots = [name for name in getattr(y, "__slots__", ()) if hasattr(y, name)]
+    return {name: getattr(y, name) for name in slots} | getattr(y, "__dict__", {})
 
 
 def random_like(random: np.random.Generator, y: Any) -> Any:
@@ -110,6 +146,6 @@ def assert_close(found: list[Any], expected: list[Any], name: str, precision: fl
 def is_nothing(a: Any, b: Any, name: str) -> bool:
     """Return whether two derivatives are none; they must be of one type."""
     assert type(a) is type(b), (name, a, b)
-    if isinstance(b, str):
+    if isinstance(b, str | type):
         assert a == b, name
-    return b is None or isinstance(b, NoTangent | str)
+    return b is None or isinstance(b, NoTangent | str | type)

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import copy
 import re
-import warnings
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
+from dataclasses import replace
 from functools import partial
+from random import Random
 from types import FunctionType
 from typing import Any
 
@@ -18,12 +19,19 @@ import numpy as np
 import pytest
 
 from benchmarks.kernels import KERNELS
-from mooncake_py import grad
 from mooncake_py.compiler.statements import gathers, masks, row_forms
+from tests.compiler.loops.user_programs import PROGRAMS
 from tests.compiler.native.whole_functions import FUNCTIONS
-from tests.programs.chosen_programs import chosen_program
+from tests.programs import random_objects
+from tests.programs.changing_operands import arguments as changing_arguments
+from tests.programs.changing_operands import random_calls
+from tests.programs.checking import plain_value, require_trust
+from tests.programs.chosen_loops import CALLING
+from tests.programs.chosen_programs import chosen_loops, chosen_program
 from tests.programs.comparing import function_of
 from tests.programs.driver import Sample, compare
+from tests.programs.generator import random_program
+from tests.programs.program import Program, scope_of
 from tests.programs.random_appends import random_loop_with_appends
 from tests.programs.random_arrays import random_loop_on_arrays
 from tests.programs.random_calls import random_loop_of_calls
@@ -34,7 +42,7 @@ from tests.programs.random_functions import (
     with_list,
     with_object,
 )
-from tests.programs.random_loops import change_functions, loop_arguments, random_loop
+from tests.programs.random_loops import CHANGES, change_functions, loop_arguments, random_loop
 from tests.programs.random_masks import masked_text
 from tests.programs.random_slices import random_loop_on_slices, slice_arguments
 from tests.programs.random_statements import (
@@ -45,6 +53,7 @@ from tests.programs.random_statements import (
     special_arguments,
 )
 from tests.programs.random_warnings import argument, random_program_that_warns
+from tests.programs.truth import Untestable
 from tests.support.gradients import numbers
 
 __all__ = ["GENERATORS", "comparing"]
@@ -62,20 +71,65 @@ OF_STATEMENTS = ((0, 1, 2), (0,), (2,), (0, 1))
 def loop(text_of: Callable[[int], str], make: Callable[[int], list[Any]], seed: int) -> Sample:
     """Return a random loop: a function of two vectors, a matrix and a number."""
     f = function_of(text_of(seed), f"<{text_of.__name__} {seed}>")
+    others = [partial(nullcontext, change(*make(seed))) for change in KINDS]
     return Sample(
-        f, lambda: tuple(make(seed)), OF_LOOPS, (0, 1, 2, 3), seed, precision=1e-9, most=LARGEST
-    )
+        f, lambda: tuple(make(seed)), OF_LOOPS, (0, 1, 2, 3), seed, precision=1e-9, most=LARGEST,
+        others=tuple(others),
+    )  # fmt: skip
+
+
+def overlapping(x: Any, y: Any, m: Any, a: Any) -> tuple[Any, ...]:
+    """Return vectors that share memory."""
+    both = np.concatenate([x, y[-1:]])
+    return both[:-1], both[1:], m, a
+
+
+KINDS: tuple[Callable[..., tuple[Any, ...]], ...] = (
+    lambda x, y, m, a: (np.append(x, 0.5), np.append(y, 0.5), np.ones((7, 7)), a),
+    lambda x, y, m, a: (np.repeat(x, 2)[::2], y[::-1], m.T, np.float64(a)),
+    lambda x, y, m, a: (x.astype(np.float32), y, m, a),
+    lambda x, y, m, a: (x, x, m, 2),
+    lambda x, y, m, a: (m[0], m[:, 1], m, a),
+    overlapping,
+)
+"""Arguments of other kinds: lengths, layouts, types, and memory that they share."""
 
 
 def changed_loop(seed: int) -> Sample:
-    """Return a random loop after a change of the functions that it calls."""
-    sample = loop(random_loop, loop_arguments, seed)
-    f: Any = sample.number
-    with suppress(ValueError, IndexError, TypeError), warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        grad(f, (0, 3))(*sample.make())
-    change_functions(f.__globals__, seed)
-    return sample
+    """Return a loop of which the functions that it calls change between calls."""
+    text_of = random_loop if seed % 3 else calling
+    sample = loop(text_of, loop_arguments, seed)
+    scope = sample.number.__globals__  # type: ignore[attr-defined]
+    changes = [partial(functions_changed, scope, sample.make, k) for k in range(CHANGES)]
+    return replace(sample, others=tuple(changes))
+
+
+def calling(seed: int) -> str:
+    """Return the text of loops that call functions."""
+    return CALLING
+
+
+@contextmanager
+def functions_changed(
+    scope: dict[str, Any], make: Callable[[], tuple[Any, ...]], kind: int
+) -> Iterator[tuple[Any, ...]]:
+    """Give arguments while functions that a program calls are changed."""
+    held = dict(scope)
+    functions = [g for g in scope.values() if isinstance(g, FunctionType)]
+    before = [(g.__code__, g.__defaults__, dict(g.__kwdefaults__ or {})) for g in functions]
+    step = scope["Plain"].step
+    try:
+        change_functions(scope, kind)
+        yield make()
+    finally:
+        for name in {*scope} - {*held}:
+            del scope[name]
+        scope.update(held)
+        scope["Plain"].step = step
+        with suppress(AttributeError):
+            del scope["Halved"].step
+        for g, (code, defaults, keywords) in zip(functions, before, strict=True):
+            g.__code__, g.__defaults__, g.__kwdefaults__ = code, defaults, keywords or None
 
 
 # Statements.
@@ -158,13 +212,32 @@ def function(
     more = ([0.5, -1.0, 0.25, 1.5, -0.75],) * has_list
 
     def make() -> tuple[Any, ...]:
+        reached[:] = before  # which earlier calls have changed
         return *function_arguments(seed, is_narrow), *copy.deepcopy(more)
 
     active = ((0, 1, 2, 3), (0, 3), (2,), *((3, 7), (7,)) * has_list)
     f = function_of(text, f"<function {seed} {mixed} {has_waves} {is_made} {has_list}>")
+    reached: list[float] = f.__globals__.get("GS", [])
+    before = list(reached)
     return Sample(
-        f, make, active, (0, 1, 2), seed, precision=1e-3 if is_narrow else 1e-6, most=LARGEST
-    )
+        f, make, active, (0, 1, 2), seed, precision=1e-3 if is_narrow else 1e-6, most=LARGEST,
+        reached=reached,
+    )  # fmt: skip
+
+
+def objects(seed: int) -> Sample:
+    """Return a random function of an object, which changes between calls."""
+    scope = random_objects.program(seed)
+    every = len(random_objects.CHANGES)
+    changes = range(every) if random_objects.has_each(seed) else range(seed * 7, seed * 7 + 6)
+    return Sample(
+        scope["f"], lambda: (random_objects.made(scope, seed),), ((0,),), (), seed,
+        precision=1e-5,
+        others=tuple([
+            partial(random_objects.changed, scope, seed + k % 2, n % every)
+            for k, n in enumerate(changes)
+        ]),
+    )  # fmt: skip
 
 
 # Others.
@@ -175,6 +248,42 @@ def warned(seed: int) -> Sample:
     text = "import warnings\nimport numpy as np\n\n" + random_program_that_warns(seed)
     f = function_of(text, f"<program that warns {seed}>")
     return Sample(f, lambda: (argument(seed),), ((0,),), (0,), seed, has_aux=True)
+
+
+def changing_operands(seed: int) -> Sample:
+    """Return one statement that is called with operands of several kinds."""
+    text = random_calls(seed)
+    if text is None:
+        return changing_operands(seed + 7919)
+    f = function_of(text, f"<changing operands {seed}>")
+    precision = 1e-6 if "float32" in text or "float16" in text else 1e-10
+    return Sample(f, changing_arguments, ((0, 1), (0,)), (0, 1), seed, precision=precision)
+
+
+def of_program(make: Callable[[Random, int], Program], seed: int) -> Sample:
+    """Return a random program that writes, whose arguments may share memory."""
+    program = make(Random(seed), (3, 6, 9)[seed % 3])
+    try:
+        require_trust(program, plain_value(program))
+    except Untestable:
+        return of_program(make, seed + 7919)
+    f = function_of(program.source, f"<{make.__name__} {seed}>", scope_of())
+    arguments = program.build(copy.deepcopy(program.bases))
+    with suppress(Exception):
+        f(*arguments)  # some have state that later calls leave as it is
+    moving = [k for k in program.argnums if type(arguments[k]) in (float, np.ndarray)]
+    return Sample(
+        f, lambda: tuple(program.build(copy.deepcopy(program.bases))), (program.argnums,),
+        tuple(moving), seed, precision=1e-3 if "F32" in program.source else 1e-6, most=LARGEST,
+    )  # fmt: skip
+
+
+def user_program(seed: int) -> Sample:
+    """Return a program of loops over elements as users write them."""
+    f = PROGRAMS[seed % len(PROGRAMS)]
+    x = np.array([0.61, 0.23, 0.87, 0.42, 0.74, 0.35])
+    y = np.array([0.52, 0.94, 0.31, 0.68, 0.17, 0.83])
+    return Sample(anew(f), lambda: (x.copy(), y.copy()), ((0, 1), (1,)), (0, 1), seed)
 
 
 def anew(f: Any) -> Any:
@@ -212,6 +321,10 @@ GENERATORS: dict[str, Callable[[int], Sample]] = {
     "appends": partial(loop, random_loop_with_appends, slice_arguments),
     "calls": partial(loop, random_loop_of_calls, slice_arguments),
     "chosen": partial(loop, chosen_program, slice_arguments),
+    "chosen loops": partial(loop, chosen_loops, slice_arguments),
+    "user programs": user_program,
+    "programs": partial(of_program, random_program),
+    "changing operands": changing_operands,
     "statements": partial(statements, random_text),
     "masks": partial(statements, masked_text),
     "complex": partial(statements, complex_text),
@@ -221,6 +334,7 @@ GENERATORS: dict[str, Callable[[int], Sample]] = {
     "functions on complex": partial(function, has_waves=True),
     "functions on float32": partial(function, is_narrow=True),
     "functions on objects": lambda seed: function(seed, is_made=seed % 2 == 0),
+    "objects": objects,
     "functions on lists": lambda seed: function(seed, mixed=seed % 2 == 0, has_list=True),
     "warnings": warned,
     "kernels": kernel,

@@ -12,9 +12,9 @@ from collections.abc import Iterator
 from types import CodeType, ModuleType
 from typing import Any, NamedTuple
 
-from tests.programs.breaking import Patch
+from tests.programs.breaking import Change, Patch
 
-__all__ = ["Line", "break_line", "require_line"]
+__all__ = ["Line", "break_line", "change_of", "require_line"]
 
 
 class Line(NamedTuple):
@@ -53,6 +53,17 @@ def break_line(patch: Patch, line: Line) -> None:
             function = inspect.getattr_static(function, part)
         function = getattr(function, "fget", None) or getattr(function, "func", function)
         patch.setattr(function, "__code__", code)
+
+
+def change_of(name: str, line: Line, table: str) -> Change:
+    """Return a break of a line, which is listed in a file."""
+
+    def change(patch: Patch) -> None:
+        break_line(patch, line)
+
+    change.__name__ = name
+    change.__code__ = change.__code__.replace(co_filename=table)  # see `breaking.path_of`
+    return change
 
 
 def different(before: CodeType, after: CodeType) -> Iterator[tuple[str, CodeType]]:

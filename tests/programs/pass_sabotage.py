@@ -44,10 +44,10 @@ from mooncake_py.compiler.native.sweeps import (
     scopes,
     tangent,
 )
-from tests.programs.breaking import Change, Patch, seed_that_raises, tell
+from tests.programs.breaking import Change, seed_that_raises, tell
 from tests.programs.corpus import GENERATORS
 from tests.programs.driver import compare
-from tests.programs.line_breaks import Line, break_line
+from tests.programs.line_breaks import Line, change_of
 from tests.programs.regions import REGIONS
 
 __all__ = ["BREAKS", "HARMLESS", "LINES", "OPEN", "compare_in_search", "program_that_finds"]
@@ -326,18 +326,8 @@ SEARCH = (
 """Of which programs which way and mode may find a break; seeds go through them in turn."""
 
 
-def change_of(name: str, line: Line) -> Change:
-    """Return a break of a line."""
-
-    def change(patch: Patch) -> None:
-        break_line(patch, line)
-
-    change.__name__ = name
-    return change
-
-
 BREAKS: dict[str, Change] = {
-    name: change_of(name, line)
+    name: change_of(name, line, __file__)
     for name, line in LINES.items()
     if name not in HARMLESS and name not in OPEN
 }

@@ -15,7 +15,7 @@ import numpy as np
 
 from mooncake_py import grad, jvp, value_and_grad, vjp
 
-__all__ = ["Program", "defined"]
+__all__ = ["Program", "defined", "scope_of"]
 
 Bases = dict[str, Any]
 TOOLS = {  # what the programs use
@@ -72,6 +72,18 @@ def _order(value: np.ndarray) -> str:
     return "" if value.flags.c_contiguous else ", order='F'"
 
 
+def scope_of(*, exact: bool = False) -> dict[str, Any]:
+    """Return what programs find in their module."""
+    return {
+        "__name__": "program",
+        "np": np,
+        "math": math,
+        **TOOLS,
+        "F32": np.float64 if exact else np.float32,
+        "C64": np.complex128 if exact else np.complex64,
+    }
+
+
 @contextmanager
 def defined(source: str, *, exact: bool = False) -> Iterator[Callable[..., Any]]:
     """Give the function ``f`` that a text defines; the text is known to `linecache` meanwhile.
@@ -81,14 +93,7 @@ def defined(source: str, *, exact: bool = False) -> Iterator[Callable[..., Any]]
     name = f"<program {id(source):x}>"
     lines = source.splitlines(keepends=True)
     linecache.cache[name] = (len(source), None, lines, name)
-    namespace: dict[str, Any] = {
-        "__name__": "program",
-        "np": np,
-        "math": math,
-        **TOOLS,
-        "F32": np.float64 if exact else np.float32,
-        "C64": np.complex128 if exact else np.complex64,
-    }
+    namespace = scope_of(exact=exact)
     try:
         exec(compile(source, name, "exec", dont_inherit=True), namespace)
         yield namespace["f"]

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["change_functions", "loop_arguments", "random_loop"]
+__all__ = ["CHANGES", "change_functions", "loop_arguments", "random_loop"]
 
 VECTORS = ("x", "y", "v", "b")
 FIELDS = ("o.p", "o.q", "r.p")
@@ -17,6 +17,7 @@ LISTS = {  # and what makes a number of the type of the items
     "math.atan": ("[a * 0.5, 0.25, a, 0.75, a * a, -0.0]", "[0.5] * n", "[a] * n"),
     "abs": ("[a, y[1], 0.25, 1, s, t]", "[x[0], 0.25] * 3"),
 }
+CHANGES = 10
 WHOLE = ("i", "k", "j")
 ORDERS = (
     "np.array([3, 0, 5, -1, 2, 4])", "[3, 0, 5, -1, 2, 4]", "(2, 2, 1, 0, 4, 5)",
@@ -229,7 +230,7 @@ def loop_arguments(seed: int) -> list[Any]:
 
 def change_functions(scope: dict[str, Any], seed: int) -> None:
     """Change one thing that the functions which loops call are made of; all stay alive."""
-    kind = seed % 7
+    kind = seed % CHANGES
     scope["before"] = dict(scope)
     if kind == 0:
         scope["STEP"] = 0.7
@@ -242,6 +243,12 @@ def change_functions(scope: dict[str, Any], seed: int) -> None:
         scope["limited"].__code__ = (lambda u, top=0.9: 0.5 * u * top).__code__
     elif kind == 4:
         scope["limited"] = lambda u: 0.25 * u
+    elif kind == 7:
+        scope["abs"] = lambda u: 0.5 * u
+    elif kind == 8:
+        scope["Plain"].step = 0.75
+    elif kind == 9:
+        scope["Halved"].step = 0.6
     elif kind == 5:
         scope["TABLE"] = [0.25, 0.5, 2.0]
     else:

@@ -1,25 +1,29 @@
-"""Some program of the corpus finds each way in which passes and printers are broken on purpose."""
+"""Some program of the corpus finds each line that is broken on purpose.
+
+Of passes, printers, and the way into loops and out of them.
+"""
 
 from __future__ import annotations
 
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import pytest
 
 from mooncake_py.compiler.native import lowering, numpy_text, sweeps
 from mooncake_py.runtime.compilation import is_installed
-from tests.programs.breaking import Change, noted_seeds, path_of
+from tests.programs import loop_sabotage, pass_sabotage
+from tests.programs.breaking import Change, Search, noted_seeds, path_of
 from tests.programs.line_breaks import break_line
-from tests.programs.pass_sabotage import (
-    BREAKS,
-    HARMLESS,
-    LINES,
-    OPEN,
-    compare_in_search,
-    program_that_finds,
-)
 
+TABLES = loop_sabotage, pass_sabotage
+LINES = loop_sabotage.LINES | pass_sabotage.LINES
+BREAKS = [
+    pytest.param(change, table.program_that_finds, id=name)
+    for table in TABLES
+    for name, change in table.BREAKS.items()
+]
 pytestmark = pytest.mark.plain
 compiles = pytest.mark.skipif(not is_installed(), reason="some breaks are of compiled text")
 
@@ -42,15 +46,16 @@ def test_the_lines_are_as_they_were_afterwards() -> None:
 
 @compiles
 @pytest.mark.sampled(20)
-@pytest.mark.parametrize("change", BREAKS.values(), ids=BREAKS)
-def test_break_is_found(change: Change) -> None:
-    assert program_that_finds(change) is not None
+@pytest.mark.parametrize(("change", "search"), BREAKS)
+def test_break_is_found(change: Change, search: Search) -> None:
+    assert search(change) is not None
 
 
-def test_each_break_is_found_or_listed() -> None:
-    (change, *_) = BREAKS.values()
-    assert {*noted_seeds(path_of(change))} == {*BREAKS}
-    assert {*BREAKS, *HARMLESS, *OPEN} == {*LINES}
+@pytest.mark.parametrize("table", TABLES, ids=lambda table: table.__name__)
+def test_each_break_is_found_or_listed(table: Any) -> None:
+    (change, *_) = table.BREAKS.values()
+    assert {*noted_seeds(path_of(change))} == {*table.BREAKS}
+    assert {*table.BREAKS, *table.HARMLESS, *table.OPEN} == {*table.LINES}
 
 
 @pytest.mark.parametrize("room", [lowering, numpy_text, sweeps])
@@ -62,6 +67,7 @@ def test_each_file_is_broken_somewhere(room: ModuleType) -> None:
 
 @compiles
 @pytest.mark.slow
-def test_programs_as_they_are_pass() -> None:
+@pytest.mark.parametrize("table", TABLES, ids=lambda table: table.__name__)
+def test_programs_as_they_are_pass(table: Any) -> None:
     for seed in range(20):
-        compare_in_search(seed)
+        table.compare_in_search(seed)

@@ -36,6 +36,25 @@ def test_what_is_not_finite_takes_the_general_way(bad, taken):
 
 
 @pytest.mark.plain
+def test_what_overflows_on_the_way_warns_as_often_as_it_does_plainly():
+    def f(x):
+        s = 0.0
+        for i in range(5):
+            t = x[i] * 1e200 * 1e200
+            t = x[i] * x[i]
+            s += t
+        return s
+
+    counts = []
+    for run in (f, value_and_grad(f)):
+        with warnings.catch_warnings(record=True) as told:
+            warnings.simplefilter("always")
+            run(X.copy())
+        counts.append([str(w.message) for w in told])
+    assert counts == [["overflow encountered in scalar multiply"] * 5] * 2
+
+
+@pytest.mark.plain
 def test_copies_of_what_is_not_finite():
     def f(x):
         y = np.zeros(5)

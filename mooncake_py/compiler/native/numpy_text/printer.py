@@ -18,6 +18,7 @@ from mooncake_py.compiler.native.regions.mentions import all_bound
 from mooncake_py.compiler.native.regions.refused import CannotCompile
 from mooncake_py.compiler.native.regions.region import FLOAT32
 from mooncake_py.compiler.regions.ir import Block
+from mooncake_py.runtime import float_flags
 from mooncake_py.runtime.quiet import Quiet, Raising
 
 __all__ = ["Printer", "built"]
@@ -115,16 +116,18 @@ def as_forward(run: Callable[..., Any]) -> Callable[..., Any]:
     """Return ``forward(S, *inputs) -> (ok, S, p, *results)``.
 
     It is left where NumPy would warn: then that warns, at the user's line, which runs instead.
+    Of Python's floats, which stand for NumPy's there, the flags of the processor tell.
     """
 
     def forward(spare: Any, *given: Any) -> tuple[Any, ...]:
         stack = spare.again() if type(spare) is Saved else Saved()
+        float_flags.clear()
         try:
             with Raising():
                 results = run(stack, *given)
         except LEAVING:
             return False, stack, 1
-        return True, stack, len(stack), *results
+        return not float_flags.are_raised(), stack, len(stack), *results
 
     return forward
 
