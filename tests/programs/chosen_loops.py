@@ -130,7 +130,7 @@ for i in range(3):
 u *= 0.1
 y[2] = a
 """,
-    # What is not finite makes the loop run as it is written.
+    # Numbers that are infinite make the loop run as it is written.
     """
 z = np.zeros(n)
 for i in range(n):
@@ -239,7 +239,7 @@ for i in range(n):
         r = r + x[i]
 s = s + r * a + (type(r) is np.float64)
 """,
-    # Lists beside arrays: what is written, put back, and read again.
+    # Lists next to arrays: what is written, put back, and read again.
     """
 q = [x[0], y[1], x[2]]
 w = y[::2]

@@ -30,7 +30,7 @@ __all__ = ["BREAKS", "HARMLESS", "LINES", "OPEN", "compare_in_search", "program_
 
 LINES: dict[str, Line] = {
     # What a loop needs, and what is read after it (`loop_names`).
-    "nothing_is_read_after_loops": Line(loop_names, "after = bound & (self.elsewhere(node, exposure) if later is None else later)", "after = frozenset[str]()"),
+    "nothing_is_read_after_loops": Line(loop_names, "after = bound & (read | self.captured.intersection(read_by_functions(node)))", "after = frozenset[str]()"),
     "loops_that_do_not_run_leave_what_they_bind": Line(loop_names, "self.block(node.body, self.target(node.target, bound))\n                self.block(node.orelse, bound)", "bound = self.block(node.body, self.target(node.target, bound))\n                self.block(node.orelse, bound)"),
     "one_side_of_a_branch_binds_for_both": Line(loop_names, "return self.block(node.body, bound) & self.block(node.orelse, bound)", "return self.block(node.body, bound) | self.block(node.orelse, bound)"),
     "next_passes_read_nothing": Line(loop_names, "if isinstance(node, LOOPS | ast.Try | ast.TryStar):  # its next pass, or its handlers", "if isinstance(node, ast.Try | ast.TryStar):"),
@@ -40,12 +40,11 @@ LINES: dict[str, Line] = {
     "added_to_is_not_read": Line(loop_names, "self.read(target, bound)\n                self.read(value, bound)\n            case ast.For():", "self.read(value, bound)\n            case ast.For():"),
     "passes_are_never_left": Line(loop_names, "if any(isinstance(part, ast.Break | ast.Continue) for part in walk(node)):", "if False:"),
     "what_may_not_be_bound_is_not_given": Line(loop_names, "given = self.local & (exposure.found | left)", "given = self.local & exposure.found"),
-    "captured_variables_are_own_ones": Line(loop_names, "bound & self.shared | bound - self.local", "bound - self.local"),
+    "captured_variables_are_own_ones": Line(loop_names, "found = bound & (self.shared | self.captured.intersection(later)) | (bound - self.local)", "found = bound - self.local"),
     "other_scopes_read_nothing": Line(loop_names, "self.found |= set(names_outside(node)) - bound", "self.found |= set() if isinstance(node, LATER) else set(names_outside(node)) - bound"),
     # Trials, and what is given (`printed_loop`, `loop_site`, `loop_reader`).
     "captured_variables_have_values": Line(printed_loop, "except NameError:\n            return False", "except NameError:\n            return True"),
     "loops_may_bind_what_is_shared": Line(loop_site, "self.refused[()] = Refusal(why, place_of(loop.node))", "pass"),
-    "places_count_what_is_not_passed": Line(loop_site, "served += type(found[-1]) is not Unpassed", "served += 1"),
     "empty_lists_are_passed_as_others": Line(loop_site, "if t is list and not value:\n            return EMPTY", "pass"),
     "results_may_be_one_array": Line(loop_reader, "if any(len(pair & seen) > 1 for base in own for pair in self.pairs_with(base)):", "if False:"),
     "some_passes_bind_arrays": Line(loop_reader, "if base in self.from_input and (self.b.loops > 1 or not self.is_straight):", "if False:"),
@@ -126,7 +125,7 @@ LINES: dict[str, Line] = {
     "kinds_of_arrays_are_not_asked": Line(matching, "self.refuse(f\"{v}.dtype is not {dtype} and KINDS.get({v}.dtype) != {t.kind!r}\")", "pass"),
     "lengths_of_one_are_others": Line(matching, "self.refuse(f\"{name} != 1\" if is_one else f\"{name} == 1 or {name} >= LARGE\")", "pass"),
     "pinned_lengths_are_any": Line(matching, "self.refuse(f\"{names[axis]} != {length}\")", "pass"),
-    "texts_are_not_asked": Line(matching, "self.refuse(f\"({names},) != {self.constant(tuple([text for text, _ in texts]))}\")", "pass"),
+    "texts_are_not_asked": Line(matching, "isinstance(t, KnownType) and t.type is str]", "isinstance(t, KnownType) and t.type is bytes]"),
     "functions_are_not_asked": Line(matching, "self.refuse(f\"{v} is None or {v} is not {self.constant(t.known)}()\")", "pass"),
     "keys_are_not_asked": Line(matching, "self.refuse(f\"not TEXTS.issuperset(map(type, {v})) or tuple({v}) != {keys}\")", "pass"),
     "lists_are_of_any_numbers": Line(matching, "self.refuse(f\"not is_list_of({self.constant(BY_NAME[name])}, {v})\")", "pass"),
@@ -151,7 +150,6 @@ HARMLESS: dict[str, str] = {
 
 OPEN: dict[str, str] = {
     "captured_variables_have_values": "no program shows it yet",
-    "places_count_what_is_not_passed": "no program has structures beside what is not passed",
     "columns_are_rows": "no program shows the last bit",
     "copies_are_not_put_back": "text of NumPy takes views as they are",
     "views_are_not_written": "text of NumPy takes views as they are",

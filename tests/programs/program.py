@@ -73,7 +73,7 @@ def _order(value: np.ndarray) -> str:
 
 
 def scope_of(*, exact: bool = False) -> dict[str, Any]:
-    """Return what programs find in their module."""
+    """Return the names that programs find in their module."""
     return {
         "__name__": "program",
         "np": np,
