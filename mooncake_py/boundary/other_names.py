@@ -15,7 +15,7 @@ from mooncake_py.application.hidden import hidden_parts
 from mooncake_py.boundary.arguments import name_of
 from mooncake_py.boundary.captured import captured_values
 from mooncake_py.boundary.survey import parts_of
-from mooncake_py.errors import Location, SharedArgumentsError
+from mooncake_py.errors import SharedArgumentsError
 from mooncake_py.remembered import remembered
 from mooncake_py.words import with_article
 
@@ -61,14 +61,11 @@ def is_by_identity(cls: type) -> bool:
     )
 
 
-def found_elsewhere(
-    f: Any, old: Any, names: str, where: Location | None = None
-) -> SharedArgumentsError:
+def found_elsewhere(f: Any, old: Any, names: str) -> SharedArgumentsError:
     """Return the error for an object that something else than the arguments holds."""
     return SharedArgumentsError(
         f"{name_of(f)} finds an object of its arguments, {with_article(type(old).__name__)}, "
         f"in {names}",
-        where=where,
         why=WHY.format(names=names),
         fix=FIX,
     )

@@ -35,9 +35,9 @@ def public_name(f: Any) -> str | None:
     return find(name, lambda value: value is f)
 
 
-def entrance(depth: int = 1) -> str | None:
+def entrance() -> str | None:
     """Return the name of the innermost public library function that is being run, derived."""
-    frame: FrameType | None = sys._getframe(depth)
+    frame: FrameType | None = sys._getframe(1)
     while frame is not None:
         code = frame.f_code
         if "_mk_ctx" in code.co_varnames:

@@ -97,7 +97,7 @@ def elementwise(
     conjugate, so that gradients are dL/dx + i dL/dy.  A function that is not holomorphic returns
     ``wirtinger(dy/dz, dy/dzbar)``.
     """
-    origin = registry.calling_location(1)
+    origin = registry.calling_location()
     require_functions((function,), origin)
     require_partials(function, partials, origin)
     if any(isinstance(partial, tuple) for partial in partials):
@@ -142,7 +142,7 @@ def linear(
         of them.  It may return a view, also a read-only one, and `dy` itself; it must not change
         `dy`.
     """
-    origin = registry.calling_location(1)
+    origin = registry.calling_location()
     positions = (wrt,) if isinstance(wrt, int) else wrt
     require_functions(functions, origin)
     require_positions("wrt", positions, origin)
@@ -180,7 +180,7 @@ def bilinear(
     replace : bool
         Override a rule that exists.
     """
-    origin = registry.calling_location(1)
+    origin = registry.calling_location()
     require_functions(functions, origin)
     require_adjoint("the left adjoint", left, functions, origin)
     require_adjoint("the right adjoint", right, functions, origin)
@@ -224,7 +224,7 @@ def from_vjp(
         A cotangent for the first argument alone may stand without the tuple.  If the output is a
         tuple, `dy` is a tuple with None for outputs that have no cotangent.
     """
-    origin = registry.calling_location(1)
+    origin = registry.calling_location()
     require_functions(functions, origin)
     if jvp is not None:
         require_callable("the jvp of the rule", jvp, functions, origin)
@@ -275,7 +275,7 @@ def overlay(
     written as assignments, they need no rule of their own.  `dtypes` and `layouts` say what the
     replacement is for, as in :func:`elementwise`.
     """
-    origin = registry.calling_location(1)
+    origin = registry.calling_location()
     require_functions(functions, origin)
 
     def declare(replacement: F) -> F:
@@ -292,7 +292,7 @@ def overlay_in_context(*functions: Hashable) -> Callable[[F], F]:
 
     It calls by the context what is to be derived.  Not for users, as :func:`contextual`.
     """
-    origin = registry.calling_location(1)
+    origin = registry.calling_location()
 
     def declare(replacement: F) -> F:
         with local.using(None):
@@ -308,7 +308,7 @@ def contextual(*functions: Hashable, replace: bool = False) -> Callable[[F], F]:
     Decorates ``rule(context, *args, **kwargs)``, which runs in their place and gets the
     context of the derivative.  Not for users: contexts have no public interface.
     """
-    origin = registry.calling_location(1)
+    origin = registry.calling_location()
 
     def declare(rule: F) -> F:
         with local.using(None):  # it holds everywhere, also if a block imports its module
@@ -330,7 +330,7 @@ def zero_derivative(*functions: Hashable, because: str = "", replace: bool = Fal
     replace : bool
         Override a rule that exists.
     """
-    origin = registry.calling_location(1)
+    origin = registry.calling_location()
     require_functions(functions, origin)
     registry.add(ZeroDerivativeRule(functions, origin, because), replace=replace)
 
@@ -340,7 +340,7 @@ def refused(*functions: Hashable, why: str, fix: str, replace: bool = False) -> 
 
     They run natively if all their arguments are constant, and raise MissingRuleError otherwise.
     """
-    origin = registry.calling_location(1)
+    origin = registry.calling_location()
     for function in functions:
         registry.add(RefusedRule((function,), origin, why, fix), replace=replace)
 
@@ -354,4 +354,4 @@ def not_implemented(
     :class:`~mooncake_py.errors.MissingRuleError` only if that argument is active, and the
     message gives `info`, the `fix` and the place of this call.
     """
-    return NotImplementedDerivative(info, registry.calling_location(1), fix)
+    return NotImplementedDerivative(info, registry.calling_location(), fix)

@@ -84,7 +84,7 @@ class RuleFunction(Generic[Result]):
         A rule of `frule` is used by forward mode alone, in place of what it would make of the
         function or of its other rule.
         """
-        origin = registry.calling_location(1)
+        origin = registry.calling_location()
         positions = (mutates,) if isinstance(mutates, int) else mutates
         require_functions(functions, origin)
         if positions is not None:

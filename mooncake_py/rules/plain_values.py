@@ -48,7 +48,7 @@ def derived_as(*functions: Hashable) -> Callable[[F], F]:
     They are given arrays and numbers, or tuples, lists and dicts of these: an object may hold
     active numbers, which compiled code cannot take.
     """
-    origin = registry.calling_location(1)
+    origin = registry.calling_location()
 
     def declare(replacement: F) -> F:
         for function in functions:
@@ -82,7 +82,7 @@ def derived_as_writer(function: Any, *positions: int) -> Callable[[F], F]:
     Those of integers hold no derivative: they are as the function leaves them, which may round,
     cut off or wrap around.
     """
-    origin = registry.calling_location(1)
+    origin = registry.calling_location()
 
     def declare(replacement: F) -> F:
         names = tuple(inspect.signature(replacement).parameters)

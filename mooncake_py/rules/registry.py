@@ -198,9 +198,9 @@ def version() -> int:
     return _version
 
 
-def calling_location(depth: int) -> Location:
-    """Return the file and line of the caller `depth` frames above the calling function."""
-    frame = sys._getframe(depth + 1)
+def calling_location() -> Location:
+    """Return the file and line from which the calling function is called."""
+    frame = sys._getframe(2)
     while (
         frame.f_back is not None
         and is_engine(frame.f_code.co_filename)

@@ -115,7 +115,7 @@ def shortcut(
     wrt: tuple[int, ...] | None = None,
 ) -> Callable[[F], F]:
     """Declare a rule for some calls; decorates ``rule(*args, **kwargs) -> (output, pullback)``."""
-    origin = registry.calling_location(1)
+    origin = registry.calling_location()
 
     def declare(rule: F) -> F:
         made = Shortcut(functions, origin, rule, jvp, accepts, wrt)

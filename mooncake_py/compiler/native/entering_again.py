@@ -32,7 +32,7 @@ from mooncake_py.compiler.native.passed import share_memory
 from mooncake_py.compiler.native.reading.outputs import Output
 from mooncake_py.compiler.native.region_site import RegionSite
 from mooncake_py.compiler.native.reread import Reread
-from mooncake_py.compiler.printing.text import define
+from mooncake_py.compiler.printing.text import Lines, define
 from mooncake_py.compiler.sites.elsewhere import Elsewhere, Other
 from mooncake_py.diagnostics.warned import may_be_caught
 from mooncake_py.rules import registry
@@ -125,17 +125,18 @@ def unserved(site: RegionSite) -> list[str] | None:
     return found + list(pairs.values())
 
 
-class Text:
+class Text(Lines):
     """The text of the function: ``v`` are inputs."""
+
+    otherwise = "Other"  # the general way
 
     def __init__(self, reading: Reread, entered: Entered, effort: Effort | None) -> None:
         self.reading, self.entered, self.effort = reading, entered, effort
         self.site = reading.site
-        self.lines: list[str] = []
-        self.constants: dict[str, Any] = {
+        super().__init__({
             "CONTEXT": entered.context, "enter": entered.enter, "holds": reading.holds,
             "match": reading.match, "trials": self.site.trials,
-        }  # fmt: skip
+        })  # fmt: skip
         self.inputs = {name: f"v{k}" for k, name in enumerate(self.site.region.inputs)}
 
     def function(self) -> Again:
@@ -182,16 +183,6 @@ class Text:
         body = "\n    ".join(self.lines)
         text = f"def enter_again(C, given, f):\n    {body}\n"
         return define(text, {**SCOPE, **self.constants})["enter_again"]
-
-    def refuse(self, condition: str) -> None:
-        """Go the general way where a condition is met."""
-        self.lines += [f"if {condition}:", "    return Other"]
-
-    def constant(self, value: Any) -> str:
-        """Return the name of a constant."""
-        name = f"k{len(self.constants)}"
-        self.constants[name] = value
-        return name
 
     def activity(self) -> None:
         """Require that just those inputs are active that were."""

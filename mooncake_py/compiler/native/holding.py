@@ -24,7 +24,7 @@ from types import FunctionType
 from typing import Any
 
 from mooncake_py.compiler.native.building.types import HEAP
-from mooncake_py.compiler.printing.text import define
+from mooncake_py.compiler.printing.text import Lines, define
 from mooncake_py.compiler.sites.callees import Callee, Callees, has_rule
 from mooncake_py.rules import local, registry
 from mooncake_py.syntax.names import MISSING
@@ -72,18 +72,19 @@ class Holding:
         return True
 
 
-class Text:
+class Text(Lines):
     """The lines of a function."""
+
+    otherwise = "False"
 
     def __init__(
         self, callees: Callees, f: FunctionType, seen: list[int], is_carried: bool
     ) -> None:
-        self.lines: list[str] = []
-        self.constants: dict[str, Any] = {
+        super().__init__({
             "MISSING": MISSING, "NOW": vars(builtins), "UNLIKE": UNLIKE, "current": local.current,
             "has_rule": has_rule, "main": weakref.ref(f), "seen": seen,
             "version": registry.version,
-        }  # fmt: skip
+        })  # fmt: skip
         self.count = 0
         other = "" if is_carried else " or (f is not main() and has_rule(f))"
         self.refuse(f"version() != seen[0] or current() is not None{other}")
@@ -119,16 +120,6 @@ class Text:
             f"def holds(f):\n    try:\n        {lines}\n    except UNLIKE:\n        return False\n"
         )
         return define(f"{text}    return True\n", self.constants).pop("holds")
-
-    def refuse(self, condition: str) -> None:
-        """Return False where a condition is met."""
-        self.lines += [f"if {condition}:", "    return False"]
-
-    def constant(self, value: Any) -> str:
-        """Return the name of a constant."""
-        name = f"k{len(self.constants)}"
-        self.constants[name] = value
-        return name
 
     def require(self, pairs: Iterable[tuple[str, Any]]) -> None:
         """Require that expressions are what is remembered of them."""

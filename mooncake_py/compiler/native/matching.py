@@ -58,7 +58,7 @@ from mooncake_py.compiler.native.building.types import (
 )
 from mooncake_py.compiler.native.regions.linear import LARGE
 from mooncake_py.compiler.native.regions.region import INT
-from mooncake_py.compiler.printing.text import define
+from mooncake_py.compiler.printing.text import Lines, define
 from mooncake_py.runtime.active import Active, innermost
 from mooncake_py.runtime.attribute_lookup import in_class
 
@@ -153,13 +153,11 @@ def matcher(
     return define(body, {**SCOPE, **text.constants})["match"]
 
 
-class Text:
+class Text(Lines):
     """The lines of a function that compares.
 
     Attributes
     ----------
-    constants : dict of str to object
-        What it refers to.
     names : dict of Path to str
         What the values at each path are called.
     leaves : dict of Path to str
@@ -171,25 +169,14 @@ class Text:
     """
 
     def __init__(self) -> None:
+        super().__init__({})
         self.first: list[str] = []
-        self.lines: list[str] = []
-        self.constants: dict[str, Any] = {}
         self.names: dict[Path, str] = {}
         self.leaves: dict[Path, str] = {}
         self.held: list[str] = []
         self.same: list[tuple[str, Path]] = []
         self.classes: dict[int, str] = {}
         self.asked: set[tuple[str, ...]] = set()
-
-    def refuse(self, condition: str) -> None:
-        """Return None where a condition is met."""
-        self.lines += [f"if {condition}:", "    return None"]
-
-    def constant(self, value: Any) -> str:
-        """Return the name of a constant."""
-        name = f"k{len(self.constants)}"
-        self.constants[name] = value
-        return name
 
     def parts(self, value: str, parts: Sequence[tuple[Type, Path]], get: str = "") -> None:
         """Bind names to what a structure holds, and compare it.

@@ -27,7 +27,7 @@ from mooncake_py.application.gradients import is_dataclass
 from mooncake_py.compiler.native.building.looked import found_at
 from mooncake_py.compiler.native.building.types import FLOATS, Path, fields_of
 from mooncake_py.compiler.native.passed import numbers_in
-from mooncake_py.compiler.printing.text import define
+from mooncake_py.compiler.printing.text import Lines, define
 from mooncake_py.diagnostics.native_modules import is_native_module
 from mooncake_py.modules import module_of
 from mooncake_py.tangents.builtin_specs import differentiable_array
@@ -87,7 +87,7 @@ class Structure:
         return build, found
 
 
-class Text:
+class Text(Lines):
     """The text of both functions.
 
     Attributes
@@ -103,14 +103,13 @@ class Text:
     """
 
     def __init__(self, places: Mapping[Path, int]) -> None:
-        self.given = places
-        self.places: dict[Path, int] = {}
-        self.looks: list[str] = []
-        self.builds: list[str] = []
-        self.constants: dict[str, Any] = {
+        super().__init__({
             "MutableTangent": MutableTangent, "NONE": NoTangent(), "new": object.__new__,
             "numbers_in": numbers_in, "put": object.__setattr__, "zeros": np.zeros,
-        }  # fmt: skip
+        })  # fmt: skip
+        self.given = places
+        self.places: dict[Path, int] = {}
+        self.builds: list[str] = []
         self.made: dict[int, tuple[str, str]] = {}
         self.open: set[int] = set()
         self.arrays: list[str] = []
@@ -134,23 +133,13 @@ class Text:
             ids = ", ".join([f"id({v})" for v in self.arrays])
             alone = " and ".join([f"{v}.flags.owndata" for v in self.arrays])
             self.refuse(f"len({{{ids}}}) != {len(self.arrays)} or not ({alone})")
-        looks, builds = "\n    ".join(self.looks), "\n    ".join(self.builds)
+        looks, builds = "\n    ".join(self.lines), "\n    ".join(self.builds)
         text = (
             f"def look(v):\n    {looks}\n    return [{', '.join(self.unread)}]\n"
             f"def build(g, u):\n    {builds}\n    return {result}\n"
         )
         scope = define(text, self.constants)
         return scope["look"], scope["build"]
-
-    def refuse(self, condition: str) -> None:
-        """Return None where a condition is met."""
-        self.looks += [f"if {condition}:", "    return None"]
-
-    def constant(self, value: Any) -> str:
-        """Return the name of a constant."""
-        name = f"k{len(self.constants)}"
-        self.constants[name] = value
-        return name
 
     def part(self, value: Any, v: str, path: Path) -> str:
         """Look at a value, of whose type builtin ones are compared already; return its gradient."""
@@ -251,7 +240,7 @@ class Text:
         if list(spec_of(value).fields(value) or ()) != list(held):
             raise Unlike
         h = f"h{len(self.made)}"
-        self.looks.append(f"{h} = {v}.__dict__")
+        self.lines.append(f"{h} = {v}.__dict__")
         self.refuse(f"tuple({h}) != {self.constant(tuple(held))}")
         parts = self.parts(value, held, f"{h}.values()", path)
         if not is_dataclass(value):
@@ -275,7 +264,7 @@ class Text:
             return {}
         names = [f"v{self.count + k}" for k in range(len(held))]
         self.count += len(names)
-        self.looks.append(f"{', '.join(names)}, = {given}")
+        self.lines.append(f"{', '.join(names)}, = {given}")
         pairs = zip(names, held.values(), strict=True)
         exact = [(v, type(p)) for v, p in pairs if type(p) in EXACT]
         if exact:
