@@ -427,16 +427,12 @@ class CallReader(ExpressionReader):
         found = of_choices.called(self, f, args, given, node)
         if found is not None:
             return found
-        special = self.class_call(f, args, given)
-        if special is not None:
-            return special
-        known = self.known_call(f, args, given)
+        known = self.class_call(f, args, given) or self.known_call(f, args, given)
         if known is not None:
             return known
         if no_axes.takes_numbers(f):
             args = [*args]
-            one = no_axes.called(self, f, args, given)
-            if one is not None:
+            if (one := no_axes.called(self, f, args, given)) is not None:
                 return one
         try:
             reader = of_numpy.reader_of(f, args)
@@ -473,7 +469,10 @@ class CallReader(ExpressionReader):
         if read is not None:
             return read(self, args, given)
         known = constant_calls.called(self, f, args, given)
-        known = known or named_operators.called(self, f, args, given)
+        if known is not None:
+            is_new = isinstance(known, Dictionary) or f is list
+            return self.list_made(known, self.b.place) if is_new else known
+        known = named_operators.called(self, f, args, given)
         return known or drawing.made_before(self, f, args, given)
 
 

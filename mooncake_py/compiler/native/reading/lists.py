@@ -65,13 +65,25 @@ def concatenated(b: Builder, x: Value, y: Value) -> Value:
             items += v.items
             continue
         assert isinstance(v, Cells)
-        n = v.array.shape[0]
-        if v.ranks is not None or v.length or not isinstance(n, Const) or n.value is None:
+        n = known_length(v)
+        if n is None:
             raise Unfit("`+` of a list whose length is known only when it runs", b.place)
-        if n.value > MOST_ITEMS:
+        if n > MOST_ITEMS:
             raise Unfit(f"`+` of a list of more than {MOST_ITEMS} numbers: use np.append", b.place)
-        items += [b.as_now(item(b, v, Number(Const(k), "int"))) for k in range(int(n.value))]
+        items += items_now(b, v, n)
     return Tuple(tuple(items), is_list=True)
+
+
+def known_length(made: Cells) -> int | None:
+    """Return the length of a list of numbers of one type, None if it is not known."""
+    n = made.array.shape[0]
+    is_known = made.ranks is None and not made.length and isinstance(n, Const)
+    return int(n.value) if is_known else None  # type: ignore[union-attr, arg-type]
+
+
+def items_now(b: Builder, made: Cells, count: int) -> list[Number]:
+    """Return the items of a list of so many numbers as they are now."""
+    return [b.as_now(item(b, made, Number(Const(k), "int"))) for k in range(count)]
 
 
 def made(b: Builder, array: Array, type_: str, mixed: set[str]) -> Cells:

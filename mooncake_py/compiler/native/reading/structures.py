@@ -16,7 +16,7 @@ from typing import Any
 
 from mooncake_py.compiler.native.building.findings import Again
 from mooncake_py.compiler.native.building.in_words import said
-from mooncake_py.compiler.native.building.types import Path
+from mooncake_py.compiler.native.building.types import MOST_ITEMS, Path
 from mooncake_py.compiler.native.building.values import (
     NO_KEY,
     Cells,
@@ -103,6 +103,10 @@ class StructureReader(AssignmentReader):
             for item in made.items[::-1] if is_turned else made.items:
                 self.stacked_up(stack, item, is_turned)
             return stack
+        if place in self.findings.changed and isinstance(made, Cells):
+            count = lists.known_length(made)
+            if count is not None and count <= MOST_ITEMS:  # as after `pop`
+                made = Tuple(tuple(lists.items_now(self.b, made, count)), is_list=True)
         found = replace(made, place=place)
         if place in self.findings.changed and isinstance(found, Structure):
             return self.held_apart(found)

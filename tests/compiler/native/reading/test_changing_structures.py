@@ -294,7 +294,34 @@ def a_state_whose_first_is_changed_after_no_pass(x):
     return s["z"] * x[1]
 
 
+def copies_of_what_is_constant(x):
+    start = {"a": 1.0, "b": 0.5}
+    now = dict(start)
+    order = list((0, 1, 2))  # noqa: C410
+    order.reverse()
+    for k in range(6):
+        new = dict(now)
+        flow = 0.1 * x[k % 2] * now["a"]
+        new["a"] -= flow
+        new["b"] += flow
+        now = new
+    return now["a"] * now["b"] + start["a"] * x[order[0]]
+
+
+def lists_of_one_number_that_are_shifted(x):
+    delayed, made = [0.1] * 4, [0.2 for _ in range(3)]
+    other = delayed
+    total = 0.0
+    for k in range(12):
+        old = delayed.pop(0)
+        delayed.append(np.sin(old + x[k % 3]))
+        made.insert(0, made.pop() * x[0])
+        total += old * other[2] * made[1]
+    return total + len(other) * made[0]
+
+
 COMPILED = [
+    copies_of_what_is_constant, lists_of_one_number_that_are_shifted,
     a_list_of_a_dataclass, an_array_that_is_kept_and_replaced, a_copy_of_a_list_of_objects,
     a_key_of_two_branches, objects_that_are_put_into_a_list, a_dict_that_a_nested_function_changes,
     items_of_a_dict, filled_later_and_iterated, objects_in_a_list, made_by_dict_and_updated,
