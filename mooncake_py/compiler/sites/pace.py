@@ -58,11 +58,14 @@ class Met(threading.local):
         Whether there was code that is not there yet.
     outside : float
         The seconds that compiled code has spent in calls of Python, since ever.
+    entries : int
+        How many entries tapes have had.
     """
 
     loops = False
     pending = False
     outside = 0.0
+    entries = 0
 
 
 met = Met()

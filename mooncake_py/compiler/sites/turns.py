@@ -2,12 +2,13 @@
 
 To read a function, to differentiate and to print it takes longer than its derivative by the general
 way, which a function that is called once or twice is not to pay for.  So text is made when a
-derivative of a function was taken often.  For some calls both ways run then: the function is left
-to the general way, which is the reference, where results do not agree or text is far slower.
+derivative of a function was taken often, or has recorded much.  For some calls both ways run then:
+the function is left to the general way, which is the reference, where results do not agree or text
+is far slower.
 
 When text takes over the last digits of a derivative may change.  That must not depend on the load
-of a machine, so what decides is how often a function was called, and times only where they are far
-apart.
+of a machine, so what decides is how often a function was called and how many entries its tapes had,
+and times only where they are far apart.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from collections.abc import Callable
 from types import CodeType, FunctionType, MethodType
 from typing import Any, TypeVar
 
+from mooncake_py.compiler.sites.pace import met
 from mooncake_py.remembered import Table
 from mooncake_py.rooms import PACKAGE
 
@@ -26,6 +28,7 @@ clock: Callable[[], float] = time.perf_counter
 """Tests replace it to decide."""
 
 OFTEN = 50  # calls without text, at first
+ENTRIES = 2000  # of tapes, which count as one call more: reading takes as long as tens of thousands
 SAMPLES = 3  # of each way
 FEWER = 4  # times as many calls go by before text is tried again where there was none
 AT_MOST = 2.0  # of the time of the general way, up to which text is kept
@@ -39,7 +42,8 @@ class Turns:
     Attributes
     ----------
     left : int or None
-        For how many calls more nothing but the general way runs; None if there is no other.
+        For how many calls more nothing but the general way runs, if tapes are short; None if there
+        is no other.
     is_decided : bool
         Whether text was found to do the same.
     """
@@ -60,6 +64,12 @@ class Turns:
             self.left = left - 1
             return True
         return left is None
+
+    def recorded(self, entries: int) -> None:
+        """Note how many entries the tapes of a call that is counted had; one more call follows."""
+        left = self.left
+        if left and entries >= ENTRIES:
+            self.left = max(left - entries // ENTRIES, 1)
 
     def missed(self) -> None:
         """Note that a call could not run as text."""
@@ -106,7 +116,12 @@ def either(
         return in_parts()
     turns = turns_of(kind, function.__code__)
     if turns.rests():
-        return in_parts()
+        if turns.left is None:
+            return in_parts()
+        met.entries = 0
+        result = in_parts()
+        turns.recorded(met.entries)
+        return result
     if turns.is_decided:
         found = tried(in_text)
         if found is not None:

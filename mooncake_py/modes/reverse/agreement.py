@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 from numpy import ndarray
 
+from mooncake_py.tangents.kinds import Fields
+
 __all__ = ["agree"]
 
 RTOL, NOISE = 1e-6, 1e-9  # of numbers themselves, and of the largest one among them
@@ -34,6 +36,8 @@ def compare(a: Any, b: Any, leaves: Callable[[ndarray, ndarray], bool]) -> bool:
         return p.shape == q.shape and p.dtype == q.dtype and leaves(p, q)
     if type(a) is dict:
         return a.keys() == b.keys() and all(compare(a[key], b[key], leaves) for key in a)
+    if isinstance(a, Fields):
+        return [*a] == [*b] and all(compare(a[name], b[name], leaves) for name in a)
     if type(a) in (tuple, list):
         return len(a) == len(b) and all(compare(p, q, leaves) for p, q in zip(a, b, strict=True))
     return True

@@ -17,6 +17,7 @@ from mooncake_py.boundary.exceptions import end_by, guarded
 from mooncake_py.boundary.followed import FollowedCopier
 from mooncake_py.boundary.outgoing import independent
 from mooncake_py.boundary.outputs import run, seed
+from mooncake_py.compiler.sites.pace import met
 from mooncake_py.diagnostics.tracebacks import leave_by
 from mooncake_py.errors import NestedDerivativeError
 from mooncake_py.language import unfinished
@@ -70,6 +71,7 @@ class Vjp:
         """Run the function; return its output and the pullback."""
         with self.draws, self.apart or nullcontext():
             ctx, y, waiting = self.forward(self.suspend)
+        met.entries += len(ctx.tape)
         self.has_run = True
         self.waiting = waiting
         if waiting.can_resume:

@@ -12,6 +12,7 @@ from functools import partial
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, cast
 
+from mooncake_py.compiler.sites.pace import met
 from mooncake_py.diagnostics.notes import name_adjoint
 from mooncake_py.language import unfinished
 from mooncake_py.runtime import pulls
@@ -37,6 +38,7 @@ class ReversePass(ReverseMode):
     def run_backwards(self) -> None:
         """Reverse the tape: undo every change to primal state and apply every adjoint."""
         unfinished.finish(self)
+        met.entries += len(self.tape)
         if self.budget is not None:
             self.budget.require(self)
         if self.meter is not None:

@@ -242,8 +242,7 @@ class WholeGradient(WholeSweeps):
     ) -> WholeGradient | None:
         """Return it, or None if the function gives back, or is given, something else."""
         structures: dict[int, Structure] = {}
-        compiled = site.compiler is None  # text of NumPy has the bits of the general way
-        arguments = arguments_of(site, reading, chosen, structures if compiled else None)
+        arguments = arguments_of(site, reading, chosen, structures)
         value, aux = reading.output, None
         if has_aux and value.kind == "tuple" and len(value.items) == 2:
             value, aux = value.items

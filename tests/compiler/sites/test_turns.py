@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from mooncake_py.compiler.sites import turns
+from mooncake_py.compiler.sites.pace import met
 from mooncake_py.compiler.sites.turns import either
 
 FEW = 3
@@ -39,12 +40,14 @@ class Ways:
     def __init__(self, clock: Clock, f: Any, **times: float) -> None:
         self.clock, self.f = clock, f
         self.times = {"in_parts": 1.0, "in_text": 0.5} | times
+        self.entries = 0
         self.ran: list[str] = []
         self.gives: dict[str, Any] = {"in_parts": (1.0,), "in_text": (1.0,)}
 
     def run(self, way: str) -> Any:
         self.ran.append(way)
         self.clock.now += self.times[way]
+        met.entries += self.entries
         found = self.gives[way]
         if isinstance(found, Exception):
             raise found
@@ -72,6 +75,17 @@ def function() -> Any:
 
 
 BOTH = ["in_parts", "in_text"]
+
+
+def test_text_runs_the_sooner_the_more_is_recorded(
+    clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(turns, "OFTEN", 10)
+    for entries, calls in ((0, 10), (turns.ENTRIES - 1, 10), (2 * turns.ENTRIES, 4), (10**6, 2)):
+        ways = Ways(clock, function())
+        ways.entries = entries
+        assert ways.call(calls) == ["in_parts"] * calls
+        assert ways.call() == BOTH
 
 
 def test_text_runs_once_a_function_is_called_often(clock: Clock) -> None:

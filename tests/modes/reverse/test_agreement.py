@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from mooncake_py import NoTangent
+from mooncake_py import MutableTangent, NoTangent
 from mooncake_py.modes.reverse.agreement import agree
 
 NEXT = float(np.nextafter(1.0, 2.0))
@@ -31,6 +31,7 @@ def test_values_that_differ(value: Any, other: Any) -> None:
 @pytest.mark.parametrize(("g", "other"), [
     (1.0, NEXT), (X, X * NEXT), ((X, 0.0), (X * NEXT, 0.0)), (np.array([1e9, 0.0]),
     np.array([1e9, 1e-3])), (NoTangent(), NoTangent()), ([np.nan * X], [np.nan * X]),
+    (MutableTangent(a=X, b=1.0), MutableTangent(a=X * NEXT, b=1.0)),
 ])  # fmt: skip
 def test_derivatives_that_are_alike(g: Any, other: Any) -> None:
     assert agree((1.0, g), (1.0, other))
@@ -38,7 +39,8 @@ def test_derivatives_that_are_alike(g: Any, other: Any) -> None:
 
 @pytest.mark.parametrize(("g", "other"), [
     (1.0, 1.001), (X, X + 0.001), ((X, 0.0), (X, 1.0)), (X, [1.0, 2.0]), (np.nan * X, X),
-    (1.0, np.float64(1.0)), (NoTangent(), 0.0), (np.array([1.0, 0.0]), np.array([1.0, 1e-3])),
+    (1.0, np.float64(1.0)), (NoTangent(), 0.0), (MutableTangent(a=X), MutableTangent(a=2 * X)),
+    (MutableTangent(a=X), MutableTangent(b=X)), (np.array([1.0, 0.0]), np.array([1.0, 1e-3])),
 ])  # fmt: skip
 def test_derivatives_that_differ(g: Any, other: Any) -> None:
     assert not agree((1.0, g), (1.0, other))

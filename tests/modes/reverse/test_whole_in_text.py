@@ -16,6 +16,7 @@ from mooncake_py.compiler.native import printed_loop
 from mooncake_py.compiler.native.numpy_text import printer
 from mooncake_py.compiler.sites import turns
 from mooncake_py.modes.reverse import whole
+from mooncake_py.modes.reverse.agreement import agree
 from tests.support.sweeps_of_text import noted_sweeps
 
 pytestmark = [pytest.mark.plain, pytest.mark.without_modes("text takes over within a test")]
@@ -251,6 +252,43 @@ def test_objects_with_state(ran: list[bool]) -> None:
     assert_allclose(g(X)[1], 6.0 * X)
     assert g(X)[0] == 3.0 * np.sum(X * X)
     assert spring.calls == 0
+
+
+class Body:
+    def __init__(self, mass: float, at: Any, name: str = "a") -> None:
+        self.mass, self.at, self.name = mass, at, name
+
+    def move(self, h: float) -> None:
+        self.at = self.at + h * self.mass * np.sin(self.at)
+
+
+def test_gradients_of_objects_and_dicts(ran: list[bool]) -> None:
+    def f(body: Any, given: Any) -> Any:
+        for _ in range(3):
+            body.move(given["h"])
+            given["u"] *= body.mass
+        return np.sum(body.at * given["u"])
+
+    def arguments(k: float) -> Any:
+        return Body(0.5 + k, X.copy()), {"h": 0.1, "u": X + k, "n": 3}
+
+    g = value_and_grad(f, argnums=(0, 1))
+    first = [g(*arguments(k)) for k in (0.0, 0.1)]
+    assert not ran
+    for _ in range(AT_FIRST):
+        g(*arguments(0.0))
+    ran.clear()
+    for k, expected in zip((0.0, 0.1), first, strict=True):
+        args = arguments(k)
+        found = g(*args)
+        assert found[0] == expected[0]
+        body, given = found[1]
+        assert agree((0.0, body), (0.0, expected[1][0]))
+        assert agree((0.0, given), (0.0, expected[1][1]))
+        assert args[0].mass == 0.5 + k
+        np.testing.assert_array_equal(args[0].at, X)
+        np.testing.assert_array_equal(args[1]["u"], X + k)
+    assert ran == [True, True]
 
 
 def test_pullbacks_keep_what_they_were_called_with(ran: list[bool]) -> None:

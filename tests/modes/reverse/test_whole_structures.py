@@ -15,6 +15,7 @@ from numpy.testing import assert_allclose
 from mooncake_py import value_and_grad
 from mooncake_py.compiler.native import choices
 from mooncake_py.modes.reverse import whole
+from mooncake_py.modes.reverse.agreement import agree
 from mooncake_py.tangents.kinds import MutableTangent
 
 pytestmark = pytest.mark.plain
@@ -164,13 +165,17 @@ def test_another_structure_is_looked_at_again():
     same(f(o), value_and_grad(read)(o), {})
 
 
-def test_text_has_no_gradients_of_named_tuples():
+def test_text_has_gradients_of_structures():
     def f(pairs):
         return pairs[0][0] * np.sum(pairs[0][1])
 
-    for pair, runs in (((2.0, ARRAY), True), (Named(2.0, ARRAY), False)):
+    for pair in ((2.0, ARRAY), Named(2.0, ARRAY)):
         found = whole.gradient_of_whole(f, [0], False, ((pair,),), {}, in_text=True)
-        assert (found is not None) == runs
+        value, g = value_and_grad(f, compile=False)((pair,))
+        assert found is not None
+        assert found[0] == value
+        assert type(found[1][0][0]) is type(g[0])
+        assert agree((0.0, found[1][0]), (0.0, g))
 
 
 def test_an_object_that_is_two_arguments():
