@@ -6,6 +6,7 @@ As gradients (`modes.reverse.whole_again`), by a printed function that asks what
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
@@ -40,7 +41,7 @@ def product_again(f: Any, argnums: Any) -> Product | None:
 def pushed(f: Any, args: tuple[Any, ...], tangents: tuple[Any, ...]) -> Any:
     """Return the printed function of ``f``, ``args`` and ``tangents``, None if there is none."""
     chosen = moving(tangents)
-    entry = entry_for(PUSH, f, args) if SIMPLE.issuperset(map(type, args)) else None
+    entry = entry_for(PUSH, f, args) if are_simple(args, chosen) else None
     if entry is None:
         return None
     whole = WholeTangent.known(entry.site, entry.reading, chosen)
@@ -53,10 +54,15 @@ def pushed(f: Any, args: tuple[Any, ...], tangents: tuple[Any, ...]) -> Any:
     return entry.define("f, args, tangents", ["return run(found, tangents)"])
 
 
+def are_simple(args: tuple[Any, ...], chosen: Sequence[Any]) -> bool:
+    """Return True if arguments that move are numbers and arrays; others may be objects."""
+    return SIMPLE.issuperset([type(args[k]) for k in chosen])
+
+
 def product(argnums: int | tuple[int, ...], f: Any, args: tuple[Any, ...], v: Any) -> Any:
     """Return the printed function of ``f``, ``args`` and ``v``, None if there is none."""
     chosen = choose_arguments(f, argnums, args, {})
-    entry = entry_for(PRODUCT, f, args) if SIMPLE.issuperset(map(type, args)) else None
+    entry = entry_for(PRODUCT, f, args) if are_simple(args, chosen) else None
     if entry is None or len(set(chosen)) < len(chosen):
         return None
     found = product_for(entry.site, entry.reading, chosen, with_gradient=False)
