@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy import ndarray
 
+from mooncake_py.application.gradients import Known
 from mooncake_py.boundary.apart import guard
 from mooncake_py.boundary.arguments import Call, name_of
 from mooncake_py.boundary.exceptions import guarded
@@ -50,14 +51,30 @@ def run(outer: Mode | None, debug: bool, call: Call) -> tuple[Any, tuple[Any, ..
     """Return the result, and the gradients for the chosen arguments, inside what runs outside."""
     leaves = Leaves(outer)
     _, _, trees = call.lift(leaves)
-    todo = [list(directions(k, leaf)) for k, (leaf, _) in enumerate(leaves.found)]
+    firsts = first_of_each(leaves.found)
+    todo = [
+        list(directions(k, leaf)) if first is known else []
+        for k, ((leaf, known), first) in enumerate(zip(leaves.found, firsts, strict=True))
+    ]
     result, found = along_all(outer, settings(debug), call, list(chain(*todo)))
     rest = iter(found)
-    for own, (leaf, known) in zip(todo, leaves.found, strict=True):
+    for own, (leaf, known), first in zip(todo, leaves.found, firsts, strict=True):
+        if first is not known:
+            known.gradient = first.gradient
+            continue
         layout = (leaf.shape, leaf.dtype) if issubclass(type(leaf), ndarray) else (None, None)
         how = (list(islice(rest, len(own))), leaf.__class__, *layout)
         known.gradient = gathered(*how) if outer is None else outer.call(gathered, *how)
     return result if call.has_aux else result[0], call.gradients(trees)
+
+
+def first_of_each(found: list[tuple[Any, Known]]) -> list[Known]:
+    """Return for each leaf what takes its gradient: of an array held twice, there is one."""
+    firsts: dict[int, Known] = {}
+    return [
+        firsts.setdefault(id(leaf), known) if issubclass(type(leaf), ndarray) else known
+        for leaf, known in found
+    ]
 
 
 def along_all(

@@ -328,3 +328,20 @@ def test_gradients_pickle_and_tell_what_they_are():
         assert "forward mode" in repr(g)
         assert repr(pickle.loads(pickle.dumps(g))) == repr(g)
         assert g.__name__ == "complex_loss"
+
+
+def test_an_array_held_twice_has_one_gradient():
+    def f(p):
+        return np.sum(p["a"] * p["b"] ** 2)
+
+    p = {"a": X, "b": X, "c": X[:2]}
+    found = grad(f, mode="forward")(p)
+    assert found["a"] is found["b"]
+    assert_array_equal(found["a"], grad(f)(p)["a"])
+    of_parts = lambda x: np.sum(grad(f, mode="forward")({"a": x, "b": x})["b"] ** 2)  # noqa: E731
+    assert_allclose(grad(of_parts)(X), 36.0 * X**3, rtol=1e-12)
+
+    def partials(x):
+        return np.sum(grad(lambda x, y: np.sum(x * y**2), (0, 1), mode="forward")(x, x)[1])
+
+    assert_allclose(grad(partials)(X), 4.0 * X, rtol=1e-12)  # arguments are apart
