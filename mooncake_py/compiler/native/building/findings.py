@@ -16,7 +16,7 @@ ATTEMPTS = 60
 MOST = 10000  # statements that are read in all attempts: about five seconds
 FORGOTTEN = (
     "has_lists", "pinned", "lengths", "same", "dropped", "unrolled", "mixed", "rows", "rowless",
-    "homes", "mixed_rows", "chosen", "stacked_in", "periods",
+    "homes", "mixed_rows", "chosen", "stacked_in", "periods", "peeled",
 )  # fmt: skip
 """What a reading no longer finds out after something that it has found too late."""
 
@@ -86,6 +86,8 @@ class Findings:
         another shape.
     stacked : dict of (Place or None) to tuple
         Where lists are made to which loops append arrays or tuples, and what these are like.
+    peeled : dict of (Place or None) to int
+        Loops of which so many passes come first, in which dicts get keys or deques items.
     turned : set of Place or None
         Those of them to which loops append at the beginning.
     listed : set of str
@@ -154,6 +156,7 @@ class Findings:
         self.mixed: set[str] = set()
         self.unrolled: set[Place | None] = set()
         self.stacked: dict[Place | None, tuple[Any, ...]] = {}
+        self.peeled: dict[Place | None, int] = {}
         self.turned: set[Place | None] = set()
         self.listed: set[str] = set()
         self.run: set[Place | None] = set()

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections import OrderedDict
+
+from mooncake_py.compiler.native.building.deques import Deque
 from mooncake_py.compiler.native.building.values import (
     NUMPY_TYPES,
     Array,
@@ -49,6 +52,8 @@ def one(value: Value | None) -> str:
             dtype = value.kind if isinstance(value, ComplexArray) else NUMPY_TYPES[value.kind]
             n = len(value.shape)
             return f"an array of {dtype.removesuffix('_')} with {AXES.get(n, f'{n} axes')}"
+        case Deque():
+            return "a deque"
         case Tuple():
             return "a list" if value.is_list else "a tuple"
         case Cells():
@@ -56,7 +61,9 @@ def one(value: Value | None) -> str:
         case Stack():
             return "a list of arrays or tuples"
         case Dictionary():
-            return "a dict" if value.cls is dict else "an OrderedDict"
+            return {dict: "a dict", OrderedDict: "an OrderedDict"}.get(
+                value.cls, f"a {value.cls.__name__}"
+            )
         case Object():
             return f"an object of type {value.cls.__name__}"
         case Function() | Partial():

@@ -22,9 +22,8 @@ from mooncake_py.syntax.nodes import Place
 __all__ = [
     "COMPLEX", "KINDS", "NO_KEY", "NUMPY_TYPES", "PARTS", "RANKS", "Array", "Cells", "Choice",
     "ComplexArray", "ComplexNumber", "Dictionary", "Drawer", "Function", "Generator", "Index",
-    "Known", "Number", "Object", "Partial", "Slice", "Stack", "Super", "Tuple", "Unfit",
-    "Unread", "Value", "complex_array", "key_in", "lengths", "names_as_index", "stored",
-    "stored_complex",
+    "Known", "Number", "Object", "Partial", "Slice", "Stack", "Super", "Tuple", "Unfit", "Unread",
+    "Value", "complex_array", "key_in", "lengths", "names_as_index", "stored", "stored_complex",
 ]  # fmt: skip
 
 Index = tuple[Expr, ...]
@@ -187,7 +186,7 @@ class Tuple:
     has_slots: bool = field(default=False, compare=False)
 
     def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Tuple):
+        if not isinstance(other, Tuple) or type(self) is not type(other):
             return NotImplemented
         if self.name or other.name:
             return self.name == other.name
@@ -209,12 +208,10 @@ class Dictionary:
     items : tuple of Value
     place : Place or None
         Where it is made.
-    name : str
-        Of one that the function changes, or that is passed: what it is called in the region.
-    has_slots : bool
-        Whether the function changes it.
-    cls : type
-        `dict`, or `OrderedDict`.
+    name, has_slots : str, bool
+        What it is called in the region if the function changes it, or it is passed; which it is.
+    cls, factory : type, Value or None
+        `dict` or one of `collections`; what makes the items of a `defaultdict` that are not there.
     """
 
     keys: tuple[Any, ...]
@@ -223,13 +220,15 @@ class Dictionary:
     name: str = ""
     has_slots: bool = field(default=False, compare=False)
     cls: type = dict
+    factory: Value | None = None
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Dictionary):
             return NotImplemented
         if self.name or other.name:
             return self.name == other.name
-        return (self.keys, self.items, self.cls) == (other.keys, other.items, other.cls)
+        mine = self.keys, self.items, self.cls, self.factory
+        return mine == (other.keys, other.items, other.cls, other.factory)
 
     __hash__ = None  # type: ignore[assignment]
 

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from mooncake_py.compiler.native.building import operations
 from mooncake_py.compiler.native.building.arguments import Reader
+from mooncake_py.compiler.native.building.deques import Deque
 from mooncake_py.compiler.native.building.in_words import said
 from mooncake_py.compiler.native.building.values import (
     KINDS,
@@ -95,10 +96,10 @@ class Operands:
                 return self.array(value)
             case Cells(ranks=None):
                 return f"{self.array(value.as_array)}.tolist()"
-            case Tuple(items=items, is_list=is_list, cls=None):
+            case Tuple(items=items, is_list=is_list, cls=None) if not isinstance(value, Deque):
                 inner = "".join([f"{self.text_of(item)}, " for item in items])
                 return f"[{inner}]" if is_list else f"({inner})"
-            case Tuple(items=items, cls=cls):
+            case Tuple(items=items, cls=cls) if cls is not None:
                 return f"{self.known(cls)}({', '.join(map(self.text_of, items))})"
             case Dictionary(keys=keys, items=items, cls=cls) if cls is dict:
                 pairs = zip(keys, items, strict=True)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from itertools import islice
 from typing import Any
@@ -443,8 +442,8 @@ class CallReader(ExpressionReader):
             return self.inlined(f, args, given) if outside is None else outside
         if f is slice:
             return slices.called(self, args, given)
-        if f is dict or f is OrderedDict:
-            return self.made_dict(f, args, given)
+        if (container := self.made_container(f, args, given)) is not None:
+            return container
         if f is list or f is tuple:
             args = [*map(dicts.iterated, args)]
         if reader is None and issubclass(type(f), type):

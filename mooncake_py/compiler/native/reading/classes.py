@@ -14,11 +14,13 @@ from enum import Enum
 from types import FunctionType, MemberDescriptorType
 from typing import Any
 
+from mooncake_py.compiler.native.building.deques import Deque
 from mooncake_py.compiler.native.building.in_words import said
 from mooncake_py.compiler.native.building.types import HEAP
 from mooncake_py.compiler.native.building.values import (
     Dictionary,
     Known,
+    Number,
     Object,
     Partial,
     Super,
@@ -29,6 +31,7 @@ from mooncake_py.compiler.native.building.values import (
 from mooncake_py.compiler.native.reading import class_attributes, own_operators, records
 from mooncake_py.compiler.native.reading.scope import constant
 from mooncake_py.compiler.native.reading.statements import StatementReader
+from mooncake_py.compiler.regions.ir import Const
 from mooncake_py.jitted import is_jitted
 from mooncake_py.overriding import override
 from mooncake_py.runtime.attribute_lookup import MISSING, in_class, overrides
@@ -80,6 +83,8 @@ class ClassReader(StatementReader):
     @override
     def attribute_by_class(self, base: Value, name: str) -> Value | None:
         match base:
+            case Deque(maxlen=maxlen) if name == "maxlen":
+                return Known(None) if maxlen is None else Number(Const(maxlen), "int")
             case Tuple(cls=cls) if cls is not None:
                 return records.attribute_of_named(self, base, name)  # type: ignore[arg-type]
             case Known(value=member) if issubclass(type(member), Enum):

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from mooncake_py.compiler.native.building import operations
+from mooncake_py.compiler.native.building.deques import Deque
 from mooncake_py.compiler.native.building.in_words import said
 from mooncake_py.compiler.native.building.values import (
     Array,
@@ -156,6 +157,8 @@ def are_equal(r: ExpressionReader, x: Value, y: Value, *, is_item: bool = False)
         if is_item and not (isinstance(x.e, Const) or isinstance(y.e, Const)) and x.kind in REAL:
             r.b.require(Compare(("eq",), (x.e, x.e)))
         return equal_numbers(r, x, y)
+    if isinstance(x, Deque) is not isinstance(y, Deque):
+        raise Unfit(f"a comparison of {said(x, y)}: compare lists", r.b.place)
     if both(x, y, Tuple):
         pairs = x.items, y.items  # type: ignore[union-attr]
         if x.is_list != y.is_list or len(pairs[0]) != len(pairs[1]):  # type: ignore[union-attr]

@@ -310,9 +310,7 @@ class ComprehensionReader(RowReader):
             raise Again
         if not is_stacked:
             self.unroll_at(place_of(node))
-        if isinstance(found, Object):
-            self.run_instead(node)
-        if isinstance(found, Cells):
+        if isinstance(found, Object | Dictionary | Cells):
             self.run_instead(node)
         if not is_stacked and not isinstance(found, Tuple):
             raise Unfit(

@@ -17,6 +17,7 @@ from typing import Any, TypeGuard
 
 import numpy as np
 
+from mooncake_py.compiler.native.building.deques import Deque
 from mooncake_py.compiler.native.building.values import (
     ComplexNumber,
     Dictionary,
@@ -86,6 +87,8 @@ def python_of(value: Value | None) -> Any:
             return (complex if re.type == "float" else np.complex128)(complex(*parts))
         case Known(value=found):
             return found if is_data(found) else UNKNOWN
+        case Deque():
+            return UNKNOWN
         case Tuple(items=items, is_list=is_list):
             found = []
             for item in items:

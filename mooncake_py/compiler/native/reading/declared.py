@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from typing import Any
 
-from mooncake_py.compiler.native.building.values import Choice, Number, Object, Value
+from mooncake_py.compiler.native.building.values import Choice, Dictionary, Number, Object, Value
 from mooncake_py.compiler.native.reading.naming import Naming
 from mooncake_py.compiler.regions.ir import Expr
 from mooncake_py.syntax.nodes import Place
@@ -98,7 +98,17 @@ class DeclaredReader(Naming):
         raise NotImplementedError
 
     def made_dict(self, cls: type, args: Sequence[Value], given: dict[str, Value]) -> Value:
-        """Read a call of `dict` or of `OrderedDict`."""
+        """Read a call of `dict`, or of a class of dicts of `collections`."""
+        raise NotImplementedError
+
+    def made_container(
+        self, f: Any, args: Sequence[Value], given: dict[str, Value]
+    ) -> Value | None:
+        """Read a call of a class of dicts, or of `deque`; None for any other function."""
+        raise NotImplementedError
+
+    def missing(self, made: Dictionary, key: Value) -> Value:
+        """Return what a dict gives for a key that is not there."""
         raise NotImplementedError
 
     def written_to(self, out: Value, value: Value) -> Value:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from mooncake_py.compiler.native.building.deques import Deque
 from mooncake_py.compiler.native.building.in_words import said
 from mooncake_py.compiler.native.building.values import (
     NO_KEY,
@@ -63,7 +64,7 @@ def item(r: ExpressionReader, d: Dictionary, key: Value) -> Value:
     if known is NO_KEY:
         raise Unfit(f"an item of a dict at {said(key)}: use constant keys", r.b.place)
     if known not in d.keys:
-        raise Unfit("an item of a dict that is not there", r.b.place)
+        return r.missing(d, key)
     return d.items[d.keys.index(known)]
 
 
@@ -106,7 +107,12 @@ def put(r: ExpressionReader, items: dict[Any, Value], key: Value, value: Value) 
 
 
 def iterated(value: Value) -> Value:
-    """Return the keys of a dict, which a loop runs over, and anything else as it is."""
+    """Return the keys of a dict, which a loop runs over, and anything else as it is.
+
+    The items of a deque are those of a tuple.
+    """
+    if isinstance(value, Deque):
+        return Tuple(value.items)
     if isinstance(value, Dictionary):
         return Tuple(tuple(map(key_value, value.keys)))
     return value

@@ -14,7 +14,7 @@ from __future__ import annotations
 import ast
 import functools
 import math
-from collections import OrderedDict
+from collections import OrderedDict, deque
 from collections.abc import Sequence
 from typing import Any
 
@@ -361,7 +361,7 @@ def are_ordered(values: Sequence[Value]) -> bool:
 
 
 AT_ONCE = (
-    sum, min, max, tuple, list, sorted, any, all, dict, OrderedDict, math.prod, np.fromiter,
+    sum, min, max, tuple, list, sorted, any, all, dict, OrderedDict, deque, math.prod, np.fromiter,
 )  # fmt: skip
 """Functions that take all that a generator yields before anything else happens."""
 CHOOSING = (min, max)

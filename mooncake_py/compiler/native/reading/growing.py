@@ -13,6 +13,7 @@ from collections.abc import Sequence
 
 from mooncake_py.compiler.native.building import operations
 from mooncake_py.compiler.native.building.builder import Builder
+from mooncake_py.compiler.native.building.deques import Deque
 from mooncake_py.compiler.native.building.findings import Again, Findings
 from mooncake_py.compiler.native.building.in_words import said
 from mooncake_py.compiler.native.building.narrow import rank_of
@@ -103,7 +104,9 @@ def fits(made: Tuple | Cells) -> bool:
     if isinstance(made, Cells):
         return True
     kinds = {x.kind if isinstance(x, Number) else "" for x in made.items}
-    return made.is_list and len(kinds) <= 1 and kinds <= {FLOAT, INT}
+    return (
+        made.is_list and not isinstance(made, Deque) and len(kinds) <= 1 and kinds <= {FLOAT, INT}
+    )
 
 
 def append(b: Builder, cells: Cells, value: Value, mixed: set[str]) -> None:

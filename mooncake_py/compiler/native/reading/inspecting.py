@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from mooncake_py.compiler.native.building.deques import Deque
 from mooncake_py.compiler.native.building.in_words import said
 from mooncake_py.compiler.native.building.values import (
     Array,
@@ -67,6 +68,8 @@ def class_of(r: ExpressionReader, value: Value) -> type:
             pass
         case Array():
             return np.ndarray
+        case Deque():
+            return collections.deque
         case Tuple(is_list=is_list, cls=cls):
             return cls or (list if is_list else tuple)
         case Cells() | Stack():

@@ -1,4 +1,4 @@
-"""New objects that a loop appends to a list: their attributes are in vectors.
+"""Objects, and dicts, that a loop appends to a list: their attributes are in vectors.
 
     for m in range(n):                  for m in range(n):
         month = Month(m, rent)              index[m], rents[m] = m, rent
@@ -21,6 +21,7 @@ from mooncake_py.compiler.native.building.in_words import said
 from mooncake_py.compiler.native.building.types import ObjectType
 from mooncake_py.compiler.native.building.values import (
     Cells,
+    Dictionary,
     Number,
     Object,
     Stack,
@@ -42,16 +43,17 @@ __all__ = ["ListedReader"]
 
 @dataclass(frozen=True)
 class Listed:
-    """Stands for the class of a tuple that has the attributes of an object.
+    """Stands for the class of a tuple that has the attributes of an object, or the items of a dict.
 
     Attributes
     ----------
     cls : type
-    names : tuple of str
+    names : tuple
+        Of attributes, or the keys.
     """
 
     cls: type
-    names: tuple[str, ...]
+    names: tuple[Any, ...]
 
 
 RANKED = Listed(float, ("value", "rank"))
@@ -92,12 +94,12 @@ class ListedReader(ObjectReader):
             raise Again
 
     def as_listed(self, value: Value) -> Value:
-        """Return a tuple of what a new object holds, which must not be changed any more."""
-        if isinstance(value, Tuple) and not value.name:
-            return replace(value, items=tuple(map(self.as_listed, value.items)))
+        """Return a tuple of what an object or a dict holds, which must not be changed any more."""
         if isinstance(value, Number) and value.rank is not None and not value.narrow:
             parts = Number(value.e, "float64"), Number(value.rank, "int")
             return Tuple(parts, cls=RANKED)  # type: ignore[arg-type]
+        if isinstance(value, Dictionary | Tuple):
+            return self.structure_listed(value)
         if not isinstance(value, Object):
             return value
         self.require_unchanging(value)
@@ -109,22 +111,34 @@ class ListedReader(ObjectReader):
         names = tuple([slot.name for slot in slots])
         return Tuple(tuple(items), cls=Listed(value.cls, names))  # type: ignore[arg-type]
 
-    def require_unchanging(self, o: Object) -> None:
+    def structure_listed(self, value: Dictionary | Tuple) -> Tuple:
+        """Return a tuple of the items of a dict, or those of a list."""
+        if value.name in self.holders:
+            self.require_unchanging(value)
+            self.in_lists.add(f"{value.name}.")
+        now = self.current(value)
+        assert isinstance(now, Dictionary | Tuple)
+        items = tuple(map(self.as_listed, now.items))
+        if isinstance(now, Dictionary):
+            return Tuple(items, cls=Listed(now.cls, now.keys))  # type: ignore[arg-type]
+        return Tuple(items, now.is_list, cls=now.cls)
+
+    def require_unchanging(self, o: Object | Dictionary | Tuple) -> None:
         """Raise for an object of which a list cannot hold a copy.
 
         One that is not new in each pass must not be changed before it is appended either: that
         would be the next pass.
         """
-        if o.path or o.name in self.rows:
+        path = o.path if isinstance(o, Object) else self.holders[o.name].path
+        if path or o.name in self.rows:
             raise Unfit(
                 f"a list of {said(o)} to which a loop appends one that is there before it: "
                 "append a copy",
                 self.b.place,
             )
-        if (
-            not (o.is_row or self.is_new_in_pass(o.name))
-            and f"{o.name}." not in self.findings.listed
-        ):
+        is_item = isinstance(o, Object) and o.is_row  # of another such list
+        is_noted = f"{o.name}." in self.findings.listed
+        if not (is_item or is_noted or self.is_new_in_pass(o.name)):
             self.findings.listed.add(f"{o.name}.")
             raise Again
 
@@ -144,6 +158,8 @@ class ListedReader(ObjectReader):
         if not isinstance(value.cls, Listed):
             return replace(value, items=tuple(map(self.of_list, value.items)))
         cls = value.cls.cls
+        if issubclass(cls, dict):
+            return Dictionary(value.cls.names, tuple(map(self.of_list, value.items)), cls=cls)
         found = Object(self.b.fresh("#item"), cls, ObjectType(weakref.ref(cls), False, ()), ())
         for name, item in zip(value.cls.names, value.items, strict=True):
             self.slots.bound(owned(found, name), self.of_list(item))
@@ -151,13 +167,24 @@ class ListedReader(ObjectReader):
 
     @override
     def require_unshared(self, slot: Slot) -> None:
-        was_listed = slot.owner in self.findings.listed and not self.is_new_in_pass(slot.owner[:-1])
-        if slot.owner in self.in_lists or was_listed:
+        self.require_unlisted(slot.owner[:-1])
+        super().require_unshared(slot)
+
+    @override
+    def set_keys(self, made: Dictionary | Tuple, keys: Sequence[Any]) -> None:
+        self.require_unlisted(made.name)
+        super().set_keys(made, keys)
+
+    def require_unlisted(self, name: str) -> None:
+        """Raise for an object, a list or a dict that a list holds, or did in the pass before."""
+        own = f"{name}."
+        was_listed = own in self.findings.listed and not self.is_new_in_pass(name)
+        if own in self.in_lists or was_listed:
             raise Unfit(
-                "a change of an object that a list, which a loop makes, holds too: append a copy",
+                "a change of an object, a list or a dict that a list, which a loop makes, holds "
+                "too: append a copy",
                 self.b.place,
             )
-        super().require_unshared(slot)
 
     # Other names of what lists hold.
 
@@ -202,7 +229,7 @@ def listed_as(old: tuple[Any, ...], new: tuple[Any, ...]) -> bool:
 
 
 def has_objects(value: Value) -> bool:
-    """Return True for an object, or a tuple that holds one."""
-    return isinstance(value, Object) or (
+    """Return True for an object or a dict, or a tuple that holds one."""
+    return isinstance(value, Object | Dictionary) or (
         isinstance(value, Tuple) and any(map(has_objects, value.items))
     )

@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from mooncake_py.compiler.native.building import operations
 from mooncake_py.compiler.native.building.builder import Builder
+from mooncake_py.compiler.native.building.deques import Deque
 from mooncake_py.compiler.native.building.findings import Again
 from mooncake_py.compiler.native.building.in_words import said
 from mooncake_py.compiler.native.building.indexing import Part, viewed
@@ -43,6 +44,7 @@ __all__ = [
 
 def repeated(b: Builder, items: Tuple, count: Number, mixed: set[str]) -> Value:
     """Read ``[x] * n``, a list of as many numbers."""
+    require_no_deque(b, items)
     if not items.is_list or count.type not in ("int", "int64") or len(items.items) != 1:
         raise Unfit("`*` of a tuple or a list other than [number] * n", b.place)
     (x,) = items.items
@@ -57,9 +59,16 @@ def repeated(b: Builder, items: Tuple, count: Number, mixed: set[str]) -> Value:
     return found
 
 
+def require_no_deque(b: Builder, *values: Value) -> None:
+    """Raise for a deque, which has no slices, and whose operators make deques."""
+    if any(isinstance(v, Deque) for v in values):
+        raise Unfit("a slice or an operator of a deque: use `list(d)`", b.place)
+
+
 def concatenated(b: Builder, x: Value, y: Value) -> Value:
     """Read ``x + y`` of lists, one of which is one of numbers: as many items as are known."""
     items: list[Value] = []
+    require_no_deque(b, x, y)
     for v in (x, y):
         if isinstance(v, Tuple):
             items += v.items
@@ -177,6 +186,7 @@ def write(b: Builder, cells: Cells, at: Number, value: Value, mixed: set[str]) -
 def between(b: Builder, items: Tuple, bounds: Sequence[Expr | None]) -> Tuple:
     """Return a slice of a tuple, whose bounds are written down."""
     found: list[int | None] = []
+    require_no_deque(b, items)
     for e in bounds:
         if e is not None and not (isinstance(e, Const) and isinstance(e.value, int)):
             raise Unfit(

@@ -19,8 +19,8 @@ from mooncake_py.compiler.native.reading.alike import Alike
 from mooncake_py.compiler.native.reading.bodies import has_jump, names_bound
 from mooncake_py.compiler.native.reading.branches import LEAVING
 from mooncake_py.compiler.native.reading.kept_choices import is_noted
-from mooncake_py.compiler.native.reading.lasting import LastingReader
 from mooncake_py.compiler.native.reading.merging import Around, Before
+from mooncake_py.compiler.native.reading.peeling import PeelingReader
 from mooncake_py.compiler.native.reading.scope import Scope
 from mooncake_py.compiler.native.reading.store import KEYS, Slot, is_same
 from mooncake_py.compiler.regions.ir import Expr, Name
@@ -28,7 +28,7 @@ from mooncake_py.compiler.regions.ir import Expr, Name
 __all__ = ["LoopRule"]
 
 
-class LoopRule(LastingReader):
+class LoopRule(PeelingReader):
     """Enters and leaves loops.
 
     Attributes
@@ -143,6 +143,8 @@ class LoopRule(LastingReader):
                 if not is_number_again(before[slot], value):
                     if isinstance(before[slot], Choice) or isinstance(value, Choice):
                         self.find_choice(slot, [before[slot], value])
+                    if slot.name == KEYS:
+                        self.find_peeled(slot, before[slot], value, around.place)
                     self.unroll_at(around.place, pins=False)
                     if self.may_choose(before[slot], value, around):
                         self.find_choice(slot, [before[slot], value])

@@ -19,6 +19,7 @@ import ast
 from collections.abc import Sequence
 from dataclasses import replace
 
+from mooncake_py.compiler.native.building.deques import Deque
 from mooncake_py.compiler.native.building.findings import Again
 from mooncake_py.compiler.native.building.in_words import said
 from mooncake_py.compiler.native.building.types import MOST_ITEMS, ObjectType
@@ -313,7 +314,9 @@ def are_alike(x: Value | None, y: Value | None) -> bool:
     if isinstance(x, Object) and isinstance(y, Object):
         return x.cls is y.cls
     if isinstance(x, Dictionary) and isinstance(y, Dictionary):
-        return x.cls is y.cls
+        return x.cls is y.cls and x.factory == y.factory
+    if isinstance(x, Deque) and isinstance(y, Deque):
+        return x.maxlen == y.maxlen
     return type(x) is type(y) and not isinstance(x, Object)
 
 

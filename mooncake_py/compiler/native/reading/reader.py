@@ -159,7 +159,7 @@ class FunctionReader(ResultReader):
         self.is_straight = True
         self.around = []
         self.jumps = []
-        self.short = {}
+        self.short, self.may_peel = {}, set()
         self.counted = {}
         self.passes = {}
         self.of_ints = set()

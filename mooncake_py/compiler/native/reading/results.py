@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from mooncake_py.compiler.native.building.deques import Deque
 from mooncake_py.compiler.native.building.in_words import said
 from mooncake_py.compiler.native.building.long_lists import leaves_in, stack_form
 from mooncake_py.compiler.native.building.types import ROWS, THERE, Path, RowsType
@@ -75,6 +76,8 @@ class ResultReader(NestedReader):
             case Dictionary(keys=keys, items=items) if not value.name and value.cls is dict:
                 outputs = [self.output(item, f"{name}.{k}") for k, item in enumerate(items)]
                 return Output("dict", items=tuple(outputs), value=keys)
+            case Deque():
+                raise Unfit("a deque as a result: return a list", self.b.place)
             case Tuple(is_passed=True):
                 raise Unfit("a list that is an argument as a result: return a copy", self.b.place)
             case Tuple(cls=cls) if cls is not None:

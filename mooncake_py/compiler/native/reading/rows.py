@@ -92,12 +92,15 @@ class RowReader(HomeReader):
         if not self.stays(place_of(node)):
             super().unrolled(node, items, is_back)
             return
-        scope = self.scope
+        scope, period = self.scope, self.findings.periods.get(place_of(node), 1)
+        first = period * self.peeled_of(node)
+        if first:
+            super().unrolled(node, items[:first], is_back)
         for name in {*names_bound([ast.Expr(node.target)]), *names_bound(node.body)}:
             if isinstance(scope.env.get(name), Object | Tuple):
                 self.fallen[scope.slot(name)] = place_of(node)
                 del scope.env[name]
-        with self.row_loop(place_of(node), items) as loop:
+        with self.row_loop(place_of(node), items[first:]) as loop:
             if loop.over.period > 1 and has_jump(node.body, ast.Break | ast.Return):
                 raise Unfit("a loop over objects of several classes that is left", place_of(node))
             self.kept_loop(node, loop.over, None)
@@ -107,7 +110,7 @@ class RowReader(HomeReader):
 
     @override
     def kept_pass(self, node: ast.For, heads: Heads, at: Number, low: Expr) -> None:
-        over = heads[0][1]
+        over = heads[0][1] if heads else None
         if not isinstance(over, Alike) or over.period == 1:
             super().kept_pass(node, heads, at, low)
             return

@@ -25,6 +25,7 @@ from mooncake_py.compiler.native.reading.iterables import (
     names_of,
     runs_back,
 )
+from mooncake_py.compiler.native.reading.prepared import bound_in
 from mooncake_py.compiler.native.reading.store import Slot
 from mooncake_py.compiler.native.regions.linear import ONE, ZERO, minus, plus
 from mooncake_py.compiler.regions.ir import (
@@ -145,25 +146,47 @@ class StatementReader(ConsumingReader):
         is_short = count is not None and count <= MOST_ITEMS
         counter = b.fresh("i")
         heads, (low, high, step) = self.head(node.target, over)
+        start = self.first_passes(node, heads, (low, high, step))
         if count is not None and is_short:
             self.short[counter] = place_of(node)
             if count <= FEW and not has_jump(node.body, LEAVING):
                 self.few[counter] = place_of(node)
         elif count is None:
             self.passes[place_of(node)] = minus(high, low) if step > 0 else minus(low, high)
-        least, greatest = (low, minus(high, ONE)) if step > 0 else (plus(high, ONE), low)
-        runs = Compare(("lt",), (low, high) if step > 0 else (high, low))
+        least, greatest = (start, minus(high, ONE)) if step > 0 else (plus(high, ONE), start)
+        runs = Compare(("lt",), (start, high) if step > 0 else (high, start))
         self.enter_loop(node.body, runs, memory_of(over))
         with b.loop(counter, least, greatest) as block:
             may_leave = has_jump(node.body, ast.Break | ast.Return)
-            self.running.append(Running(block, counter, (low, high, step), may_leave))
+            self.running.append(Running(block, counter, (start, high, step), may_leave))
             at = Number(Name(counter), "int")
             self.kept_pass(node, heads, at, low)
             self.settle_counters(at)
             self.running.pop()
         self.leave_loop(runs)
-        steps = Op("range", (low, high, Const(step)), place=place_of(node.iter))
+        steps = Op("range", (start, high, Const(step)), place=place_of(node.iter))
         b.add(For(counter, steps, tuple(block), place=place_of(node)))
+
+    def first_passes(self, node: ast.For, heads: Heads, steps: tuple[Expr, Expr, int]) -> Expr:
+        """Read the passes that come before a loop, if any; return where it starts then."""
+        start, high, step = steps
+        low, count = start, self.peeled_of(node)
+        for _ in range(0 if place_of(node) in self.findings.rows else count):
+            self.b.require(Compare(("lt",), (start, high) if step > 0 else (high, start)))
+            counters = [t.id for t, over in heads if over is None and isinstance(t, ast.Name)]
+            self.scope.bindings.update([k for k in bound_in([node]) if k not in counters])
+            self.jumps.append(Unrolled(""))
+            self.scope.repeats += 1
+            for name in counters:
+                self.slots.bound(self.scope.slot(name), Number(start, "int"))
+            others: Heads = [(target, over) for target, over in heads if over is not None]
+            self.kept_pass(node, others, Number(start, "int"), low)
+            for name in counters:
+                self.slots.unbound(self.scope.slot(name))
+            self.scope.repeats -= 1
+            self.jumps.pop()
+            start = plus(start, Const(step))
+        return start
 
     def kept_pass(self, node: ast.For, heads: Heads, at: Number, low: Expr) -> None:
         """Read a pass of a loop."""

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import ast
+from collections import Counter, OrderedDict, defaultdict, deque
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from mooncake_py.compiler.native.building.deques import Deque
 from mooncake_py.compiler.native.building.in_words import said
 from mooncake_py.compiler.native.building.values import (
     NO_KEY,
@@ -19,7 +21,7 @@ from mooncake_py.compiler.native.building.values import (
     Value,
     key_in,
 )
-from mooncake_py.compiler.native.reading import dicts, ordering
+from mooncake_py.compiler.native.reading import defaults, deques, dicts, ordering
 from mooncake_py.compiler.native.reading.structures import Structure, StructureReader
 from mooncake_py.compiler.regions.ir import Const
 from mooncake_py.overriding import override
@@ -36,6 +38,10 @@ Method = Callable[[StructureReader, Structure, Args, Given], Value]
 def called(r: StructureReader, made: Structure, name: str, args: Args, given: Given) -> Value:
     """Read a call of a method."""
     methods = OF_DICTS if isinstance(made, Dictionary) else OF_LISTS
+    if isinstance(made, Deque):
+        methods = OF_DEQUES
+    if isinstance(made, Dictionary) and made.cls is Counter and name not in OF_COUNTERS:
+        raise Unfit(f"the method {name} of a Counter", r.b.place)
     if name not in methods:
         raise Unfit(f"the method {name} of {said(made)}", r.b.place)
     if given and name != "update":
@@ -148,7 +154,8 @@ def all_values(r: StructureReader, made: Structure, args: Args) -> Value:
 def copied(r: StructureReader, made: Structure, args: Args) -> Value:
     """Read ``d.copy()`` or ``l.copy()``."""
     if isinstance(made, Dictionary):
-        return r.list_made(Dictionary(made.keys, made.items, cls=made.cls), r.b.place)
+        new = Dictionary(made.keys, made.items, cls=made.cls, factory=made.factory)
+        return r.list_made(new, r.b.place)
     return r.list_made(Tuple(made.items, True), r.b.place)
 
 
@@ -195,6 +202,13 @@ OF_LISTS: dict[str, Method] = {
     "reverse": taking(0, 0, turned_round), "copy": taking(0, 0, copied),
     "clear": taking(0, 0, cleared),
 }  # fmt: skip
+
+
+OF_DEQUES: dict[str, Method] = {
+    name: taking(least, most, read) for name, (least, most, read) in deques.METHODS.items()
+} | {"reverse": taking(0, 0, turned_round), "clear": taking(0, 0, cleared)}
+DICTS = dict, OrderedDict, defaultdict, Counter
+OF_COUNTERS = "get", "items", "keys", "values", "copy"
 
 
 class StructureMethodReader(StructureReader):
@@ -254,9 +268,22 @@ class StructureMethodReader(StructureReader):
         raise Unfit(f"the method {name} of {said(made)}", self.b.place)
 
     @override
+    def missing(self, made: Dictionary, key: Value) -> Value:
+        return defaults.missing(self, made, key)
+
+    @override
+    def made_container(
+        self, f: Any, args: Sequence[Value], given: dict[str, Value]
+    ) -> Value | None:
+        if f is deque:
+            return deques.made(self, args, given)
+        return self.made_dict(f, args, given) if any(f is cls for cls in DICTS) else None
+
+    @override
     def made_dict(self, cls: type, args: Sequence[Value], given: dict[str, Value]) -> Value:
         found: dict[Any, Value] = {}
+        factory, args = defaults.factory_of(self, cls, args)
         for key, value in pairs_of(self, args, given):
             dicts.put(self, found, key, value)
-        made = Dictionary(tuple(found), tuple(found.values()), cls=cls)
+        made = Dictionary(tuple(found), tuple(found.values()), cls=cls, factory=factory)
         return self.list_made(made, self.b.place)

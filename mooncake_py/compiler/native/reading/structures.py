@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from mooncake_py.compiler.native.building.deques import Deque
 from mooncake_py.compiler.native.building.findings import Again
 from mooncake_py.compiler.native.building.in_words import said
 from mooncake_py.compiler.native.building.types import MOST_ITEMS, Path
@@ -34,7 +35,7 @@ from mooncake_py.compiler.native.building.values import (
     Value,
     key_in,
 )
-from mooncake_py.compiler.native.reading import growing, lists, ragged, stacks, tags
+from mooncake_py.compiler.native.reading import deques, growing, lists, ragged, stacks, tags
 from mooncake_py.compiler.native.reading.assignments import AssignmentReader
 from mooncake_py.compiler.native.reading.merging import bases_in
 from mooncake_py.compiler.native.reading.store import KEYS, Slot
@@ -97,7 +98,8 @@ class StructureReader(AssignmentReader):
         if isinstance(made, Stack):
             return made
         assert isinstance(made, Structure | Cells)
-        if place in self.findings.stacked and isinstance(made, Tuple):
+        is_stacked = place in self.findings.stacked
+        if is_stacked and isinstance(made, Tuple) and not isinstance(made, Deque):
             is_turned = place in self.findings.turned
             stack = stacks.started(self.b, self.findings.stacked[place], is_turned)
             for item in made.items[::-1] if is_turned else made.items:
@@ -389,6 +391,9 @@ class StructureReader(AssignmentReader):
     @override
     def gains(self, made: Value, more: Value) -> None:
         self.require_own(made)
+        if isinstance(made, Deque):
+            deques.extended(self, made, (more,))
+            return
         if not isinstance(more, Tuple | Cells):
             raise Unfit(f"a list that grows by {said(more)}: use a list", self.b.place)
         if isinstance(made, Stack) or self.is_appended_by_loop(made, more):

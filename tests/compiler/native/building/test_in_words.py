@@ -41,8 +41,8 @@ def indexed(x):
 def appended(x):
     found = []
     for e in x:
-        found.append({0: e})
-    return found[0][0]
+        found.append(e + 1j)
+    return found[0].real
 
 
 def over_a_function(x):
@@ -62,7 +62,7 @@ def complex_triangle(x):
         (of_a_list, "`abs` of a list: use a number or an array"),
         (of_one, "a triangle of an array of float64 with 1 axis: use a matrix of numbers"),
         (indexed, "a number of type np.float64|a float as an index: use an int"),
-        (appended, "a list of a dict that a loop makes: use numbers and arrays"),
+        (appended, "a list of a complex number that a loop makes: use numbers and arrays"),
         (
             over_a_function,
             "a loop over an object of type _ArrayFunctionDispatcher: use a range, an array",
