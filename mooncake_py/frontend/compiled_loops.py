@@ -101,7 +101,8 @@ class WholeLoops:
     def of(self, node: ast.For | ast.While) -> Loop:
         """Return a loop; one of ours, round a body, is in neither function."""
         loop = self.loops.of(self.original.get(id(node), node))
-        return loop._replace(node=spelled_out(loop.node, self.class_name))
+        functions = tuple([spelled_out(f, self.class_name) for f in loop.functions])
+        return loop._replace(node=spelled_out(loop.node, self.class_name), functions=functions)
 
     def trial(
         self,

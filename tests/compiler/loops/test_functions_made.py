@@ -7,6 +7,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from mooncake_py import elementwise, grad
 from tests.compiler.comparing import agrees, agrees_along
 
 X = np.random.default_rng(2).uniform(1.0, 2.0, 9)
@@ -153,9 +154,65 @@ def put_aside_by_an_earlier_run(x, flags):
     return s + held[0](x[0])  # `t` is that of the last run
 
 
+def of_the_function(x):
+    def g(v):
+        return a * v
+
+    def h(v):
+        return g(v) + c
+
+    a, s, c = 0.5, 0.0, x[1]
+    for k in range(len(x)):
+        a = 0.9 * a + 0.01 * x[k]
+        s = 0.9 * s + h(x[k]) + root(h, 1.0)
+    c = 2.0
+    return s * h(x[0])
+
+
+def that_writes(x):
+    y = np.zeros(len(x))
+
+    def put(i, v):
+        y[i] = 0.5 * y[i - 1] + v * t
+
+    for k in range(len(x)):
+        t = x[k - 1]
+        put(k, x[k])
+    put(2, x[3])
+    return np.sum(y * y)
+
+
+def bound_twice(x):
+    def g(v):
+        return v * v + 1.0
+
+    if x[0] > 0.0:
+        g = np.sin
+    s = 0.0
+    for k in range(len(x)):
+        s = 0.9 * s + g(x[k])
+    return s
+
+
+def with_a_rule(x):
+    def g(v):
+        return v * v
+
+    elementwise(g, lambda v, y: 3.0 * v)
+    s = 0.0
+    for k in range(len(x)):
+        s = s + g(x[k])
+    return s
+
+
 @pytest.mark.parametrize(
-    "f", [defined, passed, bound_later, on_arrays, with_a_loop, generated], ids=lambda f: f.__name__
-)
+    "f",
+    [
+        defined, passed, bound_later, on_arrays, with_a_loop, generated, of_the_function,
+        that_writes,
+    ],
+    ids=lambda f: f.__name__,
+)  # fmt: skip
 def test_functions_are_read_with_their_loop(f, taken):
     agrees(f, X)
     agrees_along(f, (X,), (np.cos(X),))
@@ -166,7 +223,7 @@ def test_functions_are_read_with_their_loop(f, taken):
     "f",
     [
         read_afterwards, put_into_a_list, put_into_an_object, made_before, read_by_another,
-        that_binds,
+        that_binds, bound_twice,
     ],
     ids=lambda f: f.__name__,
 )  # fmt: skip
@@ -178,3 +235,8 @@ def test_a_function_of_an_earlier_run_sees_what_a_later_one_binds(taken):
     for flags in ((True, False), (True, False, True, False)):
         agrees(put_aside_by_an_earlier_run, X, flags)
     assert len(set(taken)) == 2
+
+
+def test_a_rule_of_a_function_made_before_is_used():
+    for _ in range(3):
+        np.testing.assert_allclose(grad(with_a_rule)(X), 3.0 * X)

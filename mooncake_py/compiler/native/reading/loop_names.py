@@ -6,6 +6,7 @@ import ast
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dis import opmap
+from functools import cached_property
 from types import CodeType
 from typing import Any, NamedTuple
 
@@ -43,6 +44,9 @@ class Loop(NamedTuple):
         What it binds though functions that it does not make may read or bind it too, or by another
         name (`__x` in a class), classes that it makes, and what its functions bind of it: then it
         is not compiled.
+    functions : tuple of FunctionDef
+        Those that are made before it, once in each call, and that it may call: they are read with
+        it, as the objects are others in each call.
     """
 
     node: Any
@@ -51,6 +55,7 @@ class Loop(NamedTuple):
     bound: frozenset[str]
     results: tuple[str, ...]
     shared: frozenset[str]
+    functions: tuple[Any, ...] = ()
 
 
 def has_loops(code: CodeType) -> bool:
@@ -71,6 +76,7 @@ class FunctionLoops:
         self.local = frozenset({*code.co_varnames, *code.co_cellvars, *code.co_freevars})
         every = walk(root)
         self.captured = frozenset(code.co_cellvars)
+        self.root = root
         self.functions = functions_in(root)
         self.shared = frozenset(code.co_freevars).union(
             *(node.names for node in every if isinstance(node, ast.Global))
@@ -88,11 +94,14 @@ class FunctionLoops:
     def of(self, node: LOOPS) -> Loop:
         """Return a loop."""
         bound = frozenset(names_bound(node))
+        made = self.made_before(node)
+        parts = [*made, node]
         exposure = Exposure()
-        exposure.statement(node, frozenset())
+        exposure.block(parts, frozenset())
         later = self.later.get(id(node))
         read = self.elsewhere(node, exposure) if later is None else later
-        after = bound & (read | self.captured.intersection(read_by_functions(node)))
+        read = read.union(*[self.captured.intersection(read_by_functions(p)) for p in parts])
+        after = bound & read
         left = after - bound_by_each_pass(node)
         given = self.local & (exposure.found | left)
         return Loop(
@@ -101,13 +110,53 @@ class FunctionLoops:
             tuple(sorted(given)),
             bound,
             tuple(sorted(after)),
-            self.shared_by(node, bound),
+            self.shared_by(node, made, bound),
+            made,
         )
 
-    def shared_by(self, node: LOOPS, bound: Bound) -> Bound:
+    def made_before(self, node: LOOPS) -> tuple[ast.FunctionDef, ...]:
+        """Return the functions that are certain to have been made when a loop runs."""
+        found: dict[str, ast.FunctionDef] = {}
+        for statement in self.root.body:
+            if any(part is node for part in walk(statement)):
+                break
+            if isinstance(statement, ast.FunctionDef) and statement.name in self.only:
+                found[statement.name] = statement
+        else:
+            return ()
+        within = Counter(names_handed_on(node))  # whoever else has one may give it a rule
+        found = {f: made for f, made in found.items() if self.handed_on[f] == within[f]}
+        read = [*names_read(node)]
+        needed: dict[str, ast.FunctionDef] = {}
+        while read:
+            name = read.pop()
+            if name in found and name not in needed:
+                needed[name] = found[name]
+                read += names_read(found[name])
+        return tuple([f for name, f in found.items() if name in needed])
+
+    @cached_property
+    def handed_on(self) -> Counter[str]:
+        """How often the function does something to a variable other than to call it."""
+        return Counter(names_handed_on(self.root))
+
+    @cached_property
+    def only(self) -> frozenset[str]:
+        """The names that one statement of the function binds, a plain definition."""
+        counts: Counter[str] = Counter()
+        for node in walk(self.root):
+            if node is not self.root:
+                counts.update(names_here(node))
+        plain = [
+            node.name for node in self.root.body
+            if isinstance(node, ast.FunctionDef) and is_plain(node)
+        ]  # fmt: skip
+        return frozenset(name for name in plain if counts[name] == 1)
+
+    def shared_by(self, node: LOOPS, made: Sequence[ast.FunctionDef], bound: Bound) -> Bound:
         """Return the names for which a loop is not compiled: see `Loop.shared`."""
         # A function may run at another time; a comprehension runs at once.
-        own = {id(part) for part in functions_in(node)}
+        own = {id(part) for whole in (node, *made) for part in (whole, *functions_in(whole))}
         others = [f for f in self.functions if id(f) not in own]
         later = [name for f in others for name in names_read(f)]
         found = bound & (self.shared | self.captured.intersection(later)) | (bound - self.local)
@@ -268,8 +317,11 @@ def functions_in(node: Any) -> list[LATER]:
 
 
 def read_by_functions(node: Any) -> Iterator[str]:
-    """Yield the names that functions made in a loop read, perhaps those of an earlier run of it."""
-    for f in functions_in(node):
+    """Yield the names that functions made in a loop read, perhaps those of an earlier run of it.
+
+    Of a function, those that it reads.
+    """
+    for f in [node] if isinstance(node, ast.FunctionDef) else functions_in(node):
         yield from names_read(f)
 
 
@@ -285,6 +337,46 @@ def names_bound_by_functions(node: Any) -> Iterator[str]:
     for part in walk(node):
         if isinstance(part, ast.Nonlocal):
             yield from part.names
+
+
+def names_handed_on(node: Any) -> Iterator[str]:
+    """Yield the names that are read other than to be called, once for each time."""
+    every = walk(node)
+    called = {id(part.func) for part in every if isinstance(part, ast.Call)}
+    for part in every:
+        if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Load) and id(part) not in called:
+            yield part.id
+
+
+def is_plain(node: ast.FunctionDef) -> bool:
+    """Return whether nothing is computed where a function is made, and it binds its own names."""
+    a = node.args
+    parts = walk(node)
+    return not (
+        node.decorator_list
+        or a.defaults
+        or any(a.kw_defaults)
+        or any(isinstance(part, ast.Nonlocal | ast.Global | ast.Yield) for part in parts)
+    )
+
+
+def names_here(node: Any) -> Iterator[str]:
+    """Yield the names that a node itself binds, deletes or declares."""
+    match node:
+        case ast.Name(id=name, ctx=ast.Store() | ast.Del()):
+            yield name
+        case ast.FunctionDef(name=str(name)) | ast.AsyncFunctionDef(name=str(name)):
+            yield name
+        case ast.ClassDef(name=str(name)) | ast.ExceptHandler(name=str(name)):
+            yield name
+        case ast.MatchAs(name=str(name)) | ast.MatchStar(name=str(name)):
+            yield name
+        case ast.MatchMapping(rest=str(name)) | ast.arg(arg=name):
+            yield name
+        case ast.alias(name=name, asname=other):
+            yield other or name.partition(".")[0]
+        case ast.Nonlocal(names=names) | ast.Global(names=names):
+            yield from names
 
 
 def names_bound(node: ast.AST) -> Iterator[str]:

@@ -72,7 +72,7 @@ class LoopReader(FunctionReader):
         """Read the loop."""
         b = self.b
         self.passed_first = len(types)
-        nodes: list[ast.stmt] = [loop.node]
+        nodes: list[ast.stmt] = [*loop.functions, loop.node]
         if not has_return(loop.node):
             nodes = lowered(nodes)
         scope = Scope(
