@@ -20,7 +20,6 @@ import pytest
 
 from benchmarks.kernels import KERNELS
 from mooncake_py.compiler.statements import gathers, masks, row_forms
-from tests.compiler.loops.user_programs import PROGRAMS
 from tests.compiler.native.whole_functions import FUNCTIONS
 from tests.programs import random_objects
 from tests.programs.changing_operands import arguments as changing_arguments
@@ -54,6 +53,7 @@ from tests.programs.random_statements import (
 )
 from tests.programs.random_warnings import argument, random_program_that_warns
 from tests.programs.truth import Untestable
+from tests.programs.user_programs import PROGRAMS
 from tests.support.gradients import numbers
 
 __all__ = ["GENERATORS", "comparing"]
