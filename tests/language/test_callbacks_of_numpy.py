@@ -79,9 +79,6 @@ W = np.zeros(3)
 G = np.frompyfunc(lambda i: W[i], 1, 1)
 
 
-G2 = np.frompyfunc(lambda i, j: W[i] * 0 + W[j], 2, 1)
-
-
 @programs(X)
 def fpy_builtin(x):
     return np.frompyfunc(math.factorial, 1, 1)(np.array([1, 2, 3])).astype(float).sum() * x[0]

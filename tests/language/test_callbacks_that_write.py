@@ -29,10 +29,6 @@ X = np.array([0.3, -1.2, 0.7])
 W = np.zeros(3)
 
 
-def setw(i, x):
-    W[i] = x
-
-
 @programs(X)
 def map_sum(x):
     W[:] = 0

@@ -20,7 +20,6 @@ from tests.programs.comparing import function_of
 
 X = np.array([0.7, -1.2, 0.8, 1.9, -0.4])
 RATE = 0.3
-POWER = 2
 
 
 def own(name: str, text: str, **scope: Any) -> Any:

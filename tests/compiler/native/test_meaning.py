@@ -108,30 +108,6 @@ def test_several_numbers_in_a_pass_are_taken_from_the_last(way: Compiler) -> Non
     assert np.array_equal(v, y)
 
 
-PUSHES = """
-push(a)
-if a > 0.0:
-    push(1.0)
-    push(2.0)
-else:
-    push(3.0)
-for m in range(3):
-    push(x[m])
-    if x[m] > a:
-        push(4.0)
-        for k in range(m):
-            push(5.0)
-        push(6.0)
-    else:
-        push(7.0)
-    push(8.0)
-push(9.0)
-for m in range(2):
-    s += x[m]
-push(10.0)
-"""
-
-
 def test_checks_leave_at_one_place_and_once(way: Compiler) -> None:
     text = """
 assert len(x) > 1

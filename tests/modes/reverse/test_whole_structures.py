@@ -50,10 +50,6 @@ def of_dict(d):
     return d["x"] * np.sum(d["o"].u) + d["o"].x
 
 
-def of_named(t):
-    return t.x * t.v if hasattr(t, "_fields") else t[0].x * t[1]
-
-
 def of_items(o):
     return o.parts[0].x * o.parts[1].x + o.named[0] + sum(o.floats)
 

@@ -11,7 +11,6 @@ works = PACKAGE.works
 
 MESH = skfem.MeshTri().refined(2)
 BASIS = skfem.Basis(MESH, skfem.ElementTriP1())
-QUADRATIC = skfem.Basis(MESH, skfem.ElementTriP2())
 LINE = skfem.Basis(skfem.MeshLine(np.linspace(0, 1, 9)), skfem.ElementLineP1())
 U = np.cos(np.arange(float(BASIS.N)))
 K = np.linspace(0.5, 1.5, MESH.nelements)

@@ -377,20 +377,6 @@ def collisions(x, n):
     return y * v + 0.1 * clock
 
 
-def bracketing(x, n):
-    best, low, high = None, 0.0, 2.0
-    for _ in range(n):
-        mid = 0.5 * (low + high)
-        error = mid**3 + x[0] * mid - x[3]
-        if best is None or abs(error) < best["error"]:
-            best = {"error": abs(error), "at": mid}
-        if error > 0:
-            high = mid
-        else:
-            low = mid + 0.01 * x[1]
-    return best["at"] + best["error"] * x[2]
-
-
 def test_programs(tried):
     rows = np.array([[0.2, 0.5, 0.3], [0.9, 0.1, 0.4], [0.5, 0.7, 0.8], [0.1, 2.0, 0.1]])
     agrees_compiled(forest, tried, X, tree(), rows)
