@@ -124,6 +124,8 @@ class Findings:
         Such loops that append other than numbers to lists, and where these are made.
     mixed_rows : set of (Place, str)
         The attributes that hold floats of Python and of NumPy then.
+    unread_solvers : set of Place or None
+        Calls of solvers whose steps are not read with the functions that they call.
     assigned : dict of str to (tuple, Slot)
         Attributes that are assigned: where the object is, and the slot.
     kept : dict of str to object or None
@@ -176,6 +178,7 @@ class Findings:
         self.tableless: set[Place] = set()
         self.stacked_in: dict[Place, Place] = {}
         self.mixed_rows: set[tuple[Place, str]] = set()
+        self.unread_solvers: set[Place | None] = set()
         self.assigned: dict[str, tuple[tuple[int | str, ...], Any]] = {}
 
     @property

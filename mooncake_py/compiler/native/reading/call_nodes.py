@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from mooncake_py.compiler.native.building.builder import Builder
     from mooncake_py.compiler.native.reading.calls import CallReader
 
-__all__ = ["Operands", "called", "read_or_called", "require_calls", "results_of"]
+__all__ = ["Before", "Operands", "called", "read_or_called", "require_calls", "results_of"]
 
 
 @dataclass

@@ -53,11 +53,19 @@ class Effects:
         Of the call of the solver.
     attributes : set of str
         The names of attributes that are written.
+    asked : set of str
+        Those that are read, but for ``x.n += 1``; `getattr` among them where any may be.
     """
 
     place: Place | None
     attributes: set[str] = field(default_factory=set)
+    asked: set[str] = field(default_factory=set)
     met: set[CodeType] = field(default_factory=set)
+
+    @property
+    def are_seen(self) -> bool:
+        """Whether anything may read an attribute that is written."""
+        return bool(self.attributes & self.asked or (self.attributes and "getattr" in self.asked))
 
     def of_function(self, f: Any) -> None:
         """Look at a function of the user's, and those that it calls.
@@ -126,6 +134,10 @@ class Effects:
                     self.refuse(f"names `{name}`")
                 case ast.Attribute(attr=name) if name in FORBIDDEN:
                     self.refuse(f"names `{name}`")
+                case ast.Name(id="getattr" | "attrgetter"):
+                    self.asked.add("getattr")
+                case ast.Attribute(attr=name, ctx=ast.Load()) if name not in MUTATING:
+                    self.asked.add("getattr" if name == "attrgetter" else name)
                 case ast.Call(func=ast.Attribute(attr=name, value=base)) if name in MUTATING:
                     self.require_own(base, own)
                 case ast.Attribute(attr=name, value=base, ctx=ast.Store() | ast.Del()):

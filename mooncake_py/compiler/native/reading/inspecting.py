@@ -40,6 +40,7 @@ from mooncake_py.compiler.native.building.values import (
 from mooncake_py.compiler.native.reading import of_choices
 from mooncake_py.compiler.native.reading.comparisons import joined
 from mooncake_py.compiler.native.reading.constants import is_data
+from mooncake_py.compiler.native.reading.held import held, read_held
 from mooncake_py.compiler.regions.ir import Const, Expr
 from mooncake_py.runtime.attribute_lookup import MISSING, in_class
 
@@ -259,7 +260,7 @@ Reader = Callable[["ExpressionReader", Sequence[Value], Given], Value]
 READERS: dict[Any, Reader] = {
     type: read_type, isinstance: read_isinstance, issubclass: read_issubclass,
     callable: read_callable, hasattr: read_hasattr, getattr: read_getattr, setattr: read_setattr,
-    any: of_items("or"), all: of_items("and"), bool: read_bool,
+    any: of_items("or"), all: of_items("and"), bool: read_bool, held: read_held,
 }  # fmt: skip
 
 INSPECTING = {f: by_position(read) for f, read in READERS.items()}

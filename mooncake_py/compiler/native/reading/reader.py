@@ -50,7 +50,7 @@ from mooncake_py.compiler.native.building.values import (
     stored,
     stored_complex,
 )
-from mooncake_py.compiler.native.reading import growing
+from mooncake_py.compiler.native.reading import explicit_solvers, growing
 from mooncake_py.compiler.native.reading.aliases import Aliases
 from mooncake_py.compiler.native.reading.captured import Captured, as_looked
 from mooncake_py.compiler.native.reading.made import Made
@@ -275,7 +275,7 @@ class FunctionReader(ResultReader):
 
     def is_readable(self, named: Any) -> bool:
         """Return True for a function that is read, not called."""
-        return is_own(named, YIELDING & ~GENERATOR)
+        return is_own(named, YIELDING & ~GENERATOR) or explicit_solvers.is_text(named)
 
     def body(self, scope: Scope) -> None:
         """Read the body of a function."""

@@ -26,7 +26,8 @@ from mooncake_py.compiler.native.building.values import (
 from mooncake_py.compiler.native.nodes.derivatives import Function
 from mooncake_py.compiler.native.nodes.node import Leaf, Node
 from mooncake_py.compiler.native.nodes.text import defined
-from mooncake_py.compiler.native.reading.call_nodes import require_calls, results_of
+from mooncake_py.compiler.native.reading import explicit_solvers
+from mooncake_py.compiler.native.reading.call_nodes import Before, require_calls, results_of
 from mooncake_py.compiler.native.reading.closures import Closures
 from mooncake_py.compiler.native.reading.constants import python_of
 from mooncake_py.compiler.native.reading.pure_calls import Form
@@ -61,12 +62,15 @@ class Solver(NamedTuple):
         Options by name, and their values that do not change what it returns.
     succeeds : bool
         Whether the result tells of success: where it does not, the region is left.
+    stepped : callable, optional
+        Takes the reader and the arguments; returns those of its steps if these can be read.
     """
 
     leaves: dict[str, Leaf]
     made: Callable[[FunctionReader, Sequence[Value]], Value]
     refused: dict[str, Any]
     succeeds: bool = False
+    stepped: Callable[..., Sequence[Value] | None] | None = None
 
 
 def first(r: FunctionReader, found: Sequence[Value]) -> Value:
@@ -138,10 +142,19 @@ def called(
     for name, value in given.items():
         if name in solver.refused and python_of(value) != solver.refused[name]:
             raise Unfit(f"{f.__name__} with {name}", r.b.place)
+    before = Before.of(r.b)
     operands = Closures(cast("FunctionReader", r))
     texts = [operands.text_of(v) for v in args]
     texts += [f"{name}={operands.text_of(v)}" for name, v in given.items()]
     require_unwritten(operands)
+    stepped = None
+    if solver.stepped is not None and not operands.effects.are_seen:
+        stepped = solver.stepped(operands.r, args, given)
+    if stepped is not None:
+        before.restore(r.b)
+        found = explicit_solvers.read(operands.r, stepped)
+        forget_written(r, operands)
+        return solver.made(operands.r, found)
     checks = ["if not r.success: raise ValueError"] if solver.succeeds else []
     body = [
         *operands.lines,
@@ -181,7 +194,9 @@ def of_solve_ivp(r: CallReader, given: Mapping[str, Value]) -> Solver:
         times = Tuple(tuple(found[2:]), is_list=True) if count else Known(None)
         return solution(r, {"t": found[0], "y": found[1], "t_events": times, "sol": Known(None)})
 
-    return Solver(leaves, made, {"dense_output": False}, succeeds=True)
+    return Solver(
+        leaves, made, {"dense_output": False}, succeeds=True, stepped=explicit_solvers.stepped
+    )
 
 
 def require_unwritten(operands: Closures) -> None:
@@ -197,7 +212,12 @@ def require_unwritten(operands: Closures) -> None:
 
 
 def forget_written(r: CallReader, operands: Closures) -> None:
-    """Have no one read the attributes that functions have written, in objects of their own."""
+    """Have no one read the attributes that functions have written, in objects of their own.
+
+    What finds a zero between steps that are read may write them: no one asks for them there.
+    """
+    if explicit_solvers.is_text(r.scope.function):
+        return
     for o in operands.objects:
         for name in operands.effects.attributes:
             slot = Slot(f"{o.name}.", name)
