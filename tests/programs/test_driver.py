@@ -21,7 +21,10 @@ pytestmark = [
     pytest.mark.without_modes("values are compared bit for bit", "compiled"),
 ]
 EACH = [(kind, seed) for kind in GENERATORS for seed in range(2)]
-MANY = {"kernels": 43, "whole functions": 40, "loops": 100, "slices": 80, "statements": 80}
+MANY = {
+    "kernels": 43, "whole functions": 40, "loops": 100, "slices": 80, "statements": 80,
+    "chosen loops": 27, "user programs": 30, "changed loops": 15, "objects": 16,
+}  # fmt: skip
 SEEDS = 35
 
 
