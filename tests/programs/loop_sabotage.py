@@ -30,7 +30,7 @@ __all__ = ["BREAKS", "HARMLESS", "LINES", "OPEN", "compare_in_search", "program_
 
 LINES: dict[str, Line] = {
     # What a loop needs, and what is read after it (`loop_names`).
-    "nothing_is_read_after_loops": Line(loop_names, "after = bound & (read | self.captured.intersection(read_by_functions(node)))", "after = frozenset[str]()"),
+    "nothing_is_read_after_loops": Line(loop_names, "after = bound & read", "after = frozenset[str]()"),
     "loops_that_do_not_run_leave_what_they_bind": Line(loop_names, "self.block(node.body, self.target(node.target, bound))\n                self.block(node.orelse, bound)", "bound = self.block(node.body, self.target(node.target, bound))\n                self.block(node.orelse, bound)"),
     "one_side_of_a_branch_binds_for_both": Line(loop_names, "return self.block(node.body, bound) & self.block(node.orelse, bound)", "return self.block(node.body, bound) | self.block(node.orelse, bound)"),
     "next_passes_read_nothing": Line(loop_names, "if isinstance(node, LOOPS | ast.Try | ast.TryStar):  # its next pass, or its handlers", "if isinstance(node, ast.Try | ast.TryStar):"),
