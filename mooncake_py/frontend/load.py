@@ -20,12 +20,13 @@ from mooncake_py.diagnostics.places import start_of
 from mooncake_py.errors import SourceUnavailableError
 from mooncake_py.runtime.allowance import LoopForm
 from mooncake_py.syntax.names import global_value
+from mooncake_py.syntax.nodes import replaced
 from mooncake_py.syntax.source import locate
 
 if TYPE_CHECKING:
     from mooncake_py.frontend.rewrite import Rewritten
 
-__all__ = ["Derived", "derive", "instantiate"]
+__all__ = ["Derived", "derive", "instantiate", "show_source"]
 
 _CO_GENERATOR = 0x20
 _VARIANTS_KEPT = 4
@@ -208,3 +209,20 @@ def instantiate(derived: Derived, function: FunctionType) -> FunctionType:
     new.__kwdefaults__ = function.__kwdefaults__
     new.__qualname__ = function.__qualname__
     return new
+
+
+def show_source(derived: Derived) -> str:
+    """Return the rewritten function as text, headed by its origin and the injected constants.
+
+    Deterministic: the same function gives the same text.
+    """
+    lines = [f"# {derived.qualname}, rewritten from {derived.file}:{derived.first_line}"]
+    for name, value in derived.injected.items():
+        text = value.__name__ if isinstance(value, type | FunctionType) else repr(value)
+        lines.append(f"# {name} = {text}")
+    node = derived.node
+    if isinstance(node, ast.FunctionDef):
+        # Decorators were applied to the original function, and are not applied again.
+        node = replaced(node, decorator_list=[])
+    lines.append(ast.unparse(node))
+    return "\n".join(lines) + "\n"

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from mooncake_py.frontend.load import derive
-from tests.support.source import show_source
+from mooncake_py.frontend.load import derive, show_source
 
 
 def body(f: Any, **options: Any) -> list[str]:

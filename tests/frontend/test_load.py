@@ -16,9 +16,8 @@ import pytest
 from mooncake_py import grad
 from mooncake_py.errors import SourceUnavailableError
 from mooncake_py.frontend import load
-from mooncake_py.frontend.load import derive, instantiate
+from mooncake_py.frontend.load import derive, instantiate, show_source
 from tests.frontend.native_context import NativeContext
-from tests.support.source import show_source
 
 
 def derived_of(function: Any) -> load.Derived:

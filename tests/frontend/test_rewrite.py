@@ -15,12 +15,11 @@ import numpy as np
 import pytest
 
 from mooncake_py.errors import UnsupportedSyntaxError
-from mooncake_py.frontend.load import derive, instantiate
+from mooncake_py.frontend.load import derive, instantiate, show_source
 from tests.frontend import cases, programs
 from tests.frontend.all_programs import CASES, FILES
 from tests.frontend.native_context import BINARY, INPLACE, NativeContext
 from tests.support.pairs import rotating
-from tests.support.source import show_source
 
 
 def plain(value: Any) -> Any:
