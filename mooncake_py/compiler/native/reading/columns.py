@@ -117,16 +117,29 @@ def at_row(exprs: Sequence[Expr], at: Expr) -> Expr | None:
 
 
 def are_mixed(b: Builder, numbers: Sequence[Number]) -> bool:
-    """Return True for floats of Python and of NumPy, of which only ranks tell the types."""
+    """Return True for floats and ints of which only ranks tell the types."""
     if len({x.type for x in numbers}) == 1 and all(x.rank is None for x in numbers):
         return False
-    if any(x.kind != FLOAT or x.narrow for x in numbers):
+    if any(x.narrow or (x.kind != FLOAT and x.type != "int") for x in numbers):
+        raise Different(numbers, b.place)
+    if all(x.kind == INT for x in numbers):
         raise Different(numbers, b.place)
     return True
 
 
+def as_floats(b: Builder, numbers: Sequence[Number]) -> Sequence[Number]:
+    """Return numbers as floats that know which of them are ints, if only some are."""
+    if len({x.kind for x in numbers}) == 1:
+        return numbers
+    ranks = ranks_of(b, numbers)
+    return [
+        Number(narrow.as_float64(x), "float64", rank.e)
+        for x, rank in zip(numbers, ranks, strict=True)
+    ]
+
+
 def ranks_of(b: Builder, numbers: Sequence[Number]) -> list[Number]:
-    """Return the ranks of floats, which tell their types."""
+    """Return the ranks of numbers, which tell their types."""
     return [Number(narrow.rank_of(b, x), "int") for x in numbers]
 
 

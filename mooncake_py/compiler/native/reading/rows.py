@@ -121,13 +121,18 @@ class RowReader(HomeReader):
     def counting(self, counts: bool, node: ast.expr | ast.stmt, passes: int) -> Iterator[None]:
         """Find out that a loop must stay one, if its passes add many statements."""
         added, place = self.b.added, place_of(node)
-        with super().counting(counts, node, passes):
-            yield
-        alike = (self.b.added - added) * (passes - 2) if counts else 0
-        if passes < LEAST or alike < PAYS or not is_row_loop(node):
-            return
         found = self.findings
-        if place not in found.rows | found.rowless:
+        may_stay = passes >= LEAST and is_row_loop(node) and place not in found.rows | found.rowless
+        try:
+            with super().counting(counts, node, passes):
+                yield
+        except TooMuch as error:
+            if not may_stay or error.place != place:
+                raise
+            found.rows.add(place)
+            raise Again from None
+        alike = (self.b.added - added) * (passes - 2) if counts else 0
+        if may_stay and alike >= PAYS:
             found.rows.add(place)
             raise Again
 
@@ -286,7 +291,8 @@ class RowReader(HomeReader):
         b, type_ = self.b, values[0].type
         if columns.are_mixed(b, values):
             rank = self.column_of_numbers(loop, columns.ranks_of(b, values), at)
-            e = Load(self.stored_before(loop, values), (at,))
+            floats = columns.as_floats(b, values)
+            e = Load(self.stored_before(loop, floats), (at,))
             return lambda: Number(e, "float64", rank().e)  # type: ignore[union-attr]
         e = columns.of_numbers(values, at)
         if e is None:

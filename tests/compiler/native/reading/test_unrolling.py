@@ -174,12 +174,15 @@ def test_agree_with_the_plain_way(f, tried) -> None:
     assert_allclose(second[1], second[0], rtol=1e-10, atol=1e-12)
 
 
+TEXTS = ("a", "bb", "ccc", "d", "ee", "ffff", "g", "hh")
+
+
 def many(x):
     total = 0.0
-    for a in (1, 2, 3, 4, 5, 6, 7, 8):
-        for b in (1, 2, 3, 4, 5, 6, 7, 8):
-            for c in (1, 2, 3, 4, 5, 6, 7, 8):
-                total = total * x[0] + math.sin(x[1] * (a + b * c))
+    for a in TEXTS:
+        for b in TEXTS:
+            for c in TEXTS:
+                total = total * x[0] + math.sin(x[1] * (len(a) + len(b) * len(c)))
     return total
 
 
