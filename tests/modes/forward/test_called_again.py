@@ -1,4 +1,4 @@
-"""`jvp` and `hvp` with respect to numbers, beside objects that change from call to call."""
+"""`jvp` and `hvp` with respect to numbers, next to objects that change from call to call."""
 
 from __future__ import annotations
 

@@ -52,7 +52,7 @@ def bind_first(r: ObjectReader) -> None:
 
 
 def read(r: ObjectReader, cls: type, name: str) -> Value | None:
-    """Return what a class, or one above it, holds under a name that is assigned somewhere."""
+    """Return the value in a class, or in one above it, of a name that is assigned somewhere."""
     assigned = r.findings.class_attributes
     for base in cls.__mro__ if assigned else ():
         if (base, name) in assigned:
@@ -93,7 +93,7 @@ def bind(r: ObjectReader, cls: type, name: str, value: Value) -> None:
 
 
 def changed(r: ObjectReader) -> Iterator[tuple[Path, Any, Value]]:
-    """Yield what is set afterwards: the class, the name and the value."""
+    """Yield the class, the name and the value of each attribute that is set afterwards."""
     for cls, name in r.findings.class_attributes:
         value = r.bound_attribute(slot_of(r, cls, name))
         if value != constant(r.scope.of_class(cls, name)):

@@ -108,7 +108,7 @@ class DeclaredReader(Naming):
         raise NotImplementedError
 
     def missing(self, made: Dictionary, key: Value) -> Value:
-        """Return what a dict gives for a key that is not there."""
+        """Return the value of a dict for a key that is not there."""
         raise NotImplementedError
 
     def written_to(self, out: Value, value: Value) -> Value:

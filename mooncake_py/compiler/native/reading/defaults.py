@@ -33,7 +33,7 @@ NUMBERS = float, int, bool, str
 def factory_of(
     r: StructureReader, cls: type, args: Sequence[Value]
 ) -> tuple[Value | None, Sequence[Value]]:
-    """Return what makes the items of a new dict that are not there, and the other arguments."""
+    """Return the factory of a new dict for missing keys, and the other arguments."""
     if cls is Counter and args:
         raise Unfit("a Counter of items: count them in a loop", r.b.place)
     if cls is not defaultdict or not args:
@@ -43,7 +43,7 @@ def factory_of(
 
 
 def missing(r: StructureReader, d: Dictionary, key: Value) -> Value:
-    """Return what a dict gives for a key that is not there."""
+    """Return the value of a dict for a key that is not there."""
     if d.cls is Counter:
         return Number(Const(0), "int")
     if d.factory is None:
@@ -63,7 +63,7 @@ def missing(r: StructureReader, d: Dictionary, key: Value) -> Value:
 
 
 def made_by(r: StructureReader, factory: Value) -> Value:
-    """Return what a factory makes."""
+    """Return a value made by a factory."""
     f = factory.value if isinstance(factory, Known) else None
     if f is list:
         return r.list_made(Tuple((), is_list=True), r.b.place)

@@ -57,7 +57,7 @@ def length_of(r: StructureReader, value: Value) -> int | None:
 
 
 def items_of(r: StructureReader, value: Value) -> Sequence[Value]:
-    """Return what a deque is filled with, one by one."""
+    """Return the items that a deque is filled with, one by one."""
     if isinstance(value, Dictionary):
         return [*map(dicts.key_value, value.keys)]
     if isinstance(value, Tuple):

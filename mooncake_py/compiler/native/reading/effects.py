@@ -54,7 +54,7 @@ class Effects:
     attributes : set of str
         The names of attributes that are written.
     asked : set of str
-        Those that are read, but for ``x.n += 1``; `getattr` among them where any may be.
+        Those that are read, except by ``x.n += 1``; `getattr` among them where any may be.
     """
 
     place: Place | None

@@ -1,6 +1,6 @@
 """`solve_ivp` by explicit methods, read with the functions that it calls: see `explicit_steps`.
 
-What the text of the steps does not serve, and functions that are not read, leave the call a node.
+A call stays a node if the text of the steps has not its options, or a function is not read.
 """
 
 from __future__ import annotations
@@ -98,7 +98,7 @@ def read(r: FunctionReader, arguments: Sequence[Value]) -> Sequence[Value]:
 
 
 def tableau(method: Value) -> Sequence[Value] | None:
-    """Return the order and the coefficients of a method, None for one that is not served."""
+    """Return the order and the coefficients of a method, None for one that is not compiled."""
     from scipy.integrate import RK23, RK45
 
     for cls in (RK23, RK45):
