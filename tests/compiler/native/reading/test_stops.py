@@ -126,8 +126,8 @@ def test_reading_ends_after_so_many_statements(monkeypatch):
 
 
 def test_a_long_loop_over_known_items_is_refused_after_its_first_passes():
-    lines = "\n".join(f"        s = s * x[{k % 5}] + a" for k in range(40))
-    items = "".join(f"{k}.5, " for k in range(300))
+    lines = "\n".join(f"        s = s * x[{k % 5}] + len(a)" for k in range(40))
+    items = "".join(f"{'x' * (k % 7)!r}, " for k in range(300))  # no column of an array
     text = f"def f(x):\n    s = 0.0\n    for a in ({items}):\n{lines}\n    return s\n"
     from linecache import cache
 
