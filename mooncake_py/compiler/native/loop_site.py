@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from types import CodeType, FunctionType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from mooncake_py.compiler.native.building.findings import MOST, TooMuch
 from mooncake_py.compiler.native.building.types import (
     GROWING,
     KnownType,
@@ -53,6 +54,8 @@ if TYPE_CHECKING:
 
 __all__ = ["LoopSite", "PrintedLoopSite", "site_of_loop"]
 
+AT_FIRST = 500  # statements, of which most loops have less than fifty in all attempts
+MORE = 4  # times as many, where these were not enough
 SHORT = "it has few passes, or copies far more than it computes"
 EMPTY = ListType(NumberType(""))  # a list that may gain numbers of one type
 
@@ -87,6 +90,7 @@ class LoopSite(Site):
 
     is_carried = True
     effort: type[Effort] = Effort
+    most: int | None = None  # statements to be read
     outer: FunctionSite | None = None  # of the function that it is in
 
     def __init__(self, loop: Loop, code: CodeType, compiler: Compiler | None = None) -> None:
@@ -239,7 +243,7 @@ class LoopSite(Site):
             require_hope(within, self.loop.node)
         try:
             calls = self.compiler is not NUMPY
-            return read_loop(f, self.loop, served, unserved, met, calls=calls)
+            return read_loop(f, self.loop, served, unserved, met, calls=calls, most=self.most)
         except Unfit as error:
             if error.within is self.code:
                 error.within = within
@@ -247,13 +251,23 @@ class LoopSite(Site):
 
 
 class PrintedLoopSite(LoopSite):
-    """A loop that is tried as text of NumPy, which needs no compiler."""
+    """A loop that is tried as text of NumPy, which needs no compiler.
+
+    Attributes
+    ----------
+    most : int
+        How many statements may be read, as long as the loop has not run for longer.
+    was_cut : bool
+        Whether a reading of so many did not come to its end.
+    """
 
     effort = PrintedEffort
 
     def __init__(self, loop: Loop, code: CodeType) -> None:
         super().__init__(loop, code, NUMPY)
         self.trials = Trials()
+        self.most: int = AT_FIRST
+        self.was_cut = False
 
     def run_printed(
         self, ctx: Mode, values: Sequence[Any], scope: dict[str, Any], trials: Trials
@@ -267,6 +281,34 @@ class PrintedLoopSite(LoopSite):
         """
         self.trials = trials
         return self.run_whole(ctx, values, scope)
+
+    @override
+    def read_now(
+        self, f: FunctionType, types: tuple[Type, ...], given: Sequence[Any]
+    ) -> Reread | None:
+        found = super().read_now(f, types, given)
+        if self.was_cut:
+            self.refused.forget(types)
+        return found
+
+    @override
+    def read(
+        self, f: FunctionType, types: tuple[Type, ...], met: Met, given: Sequence[Any]
+    ) -> Reading:
+        self.was_cut = False
+        try:
+            return super().read(f, types, met, given)
+        except TooMuch:
+            self.was_cut = self.most < MOST
+            raise
+
+    def may_read_more(self) -> bool:
+        """Return whether a reading was cut; the next one may be longer."""
+        if not self.was_cut:
+            return False
+        self.was_cut = False
+        self.most = min(MORE * self.most, MOST)
+        return True
 
     def run_again(self, ctx: Mode, values: Sequence[Any], scope: dict[str, Any]) -> Any:
         """Run the loop as it ran before, or return `Other`."""

@@ -43,6 +43,7 @@ NEVER = (
 """Constructs that loops over arrays do not contain, or not those that are read."""
 ENOUGH = 2000
 """Operations on numbers, which take as long one by one as to read a loop of them."""
+LONGER = 8  # times as many, where a reading was cut
 PASSES = 32  # of a loop of which nothing tells how many
 COUNTED = frozenset({range, list, tuple, ndarray})
 SIZED = frozenset({range, list, tuple})
@@ -66,6 +67,7 @@ class PrintedLoop:
         self.original = original
         self.code = code.replace(co_consts=codes_made(code))
         self.worked = 0  # operations, about, in all runs so far
+        self.longer = 1  # so many times more operations as it takes to read it
         self.trials: dict[Any, Trials] = {}  # by what is given: others do not change how it runs
         within = [node for part in self.repeated() for node in walk(part)]
         self.is_flat = not any(isinstance(node, LOOPS) for node in within)
@@ -135,18 +137,21 @@ class PrintedLoop:
         if self.waits(ctx, steps):
             return Elsewhere
         trials.begin()
-        return self.site.run_printed(ctx, values, scope, trials)
+        found = self.site.run_printed(ctx, values, scope, trials)
+        if found is Elsewhere and self.site.may_read_more():
+            self.longer *= LONGER
+        return found
 
     def waits(self, ctx: Mode, steps: Any) -> bool:
         """Return True while all runs together take less time than to read the loop.
 
         What runs again must take the same way both times, so no runs are counted there.
         """
-        if self.worked >= ENOUGH or is_repeated(ctx):
+        if self.worked >= ENOUGH * self.longer or is_repeated(ctx):
             return False
         passes = len(steps) if type(steps) in COUNTED else PASSES
         self.worked += passes * self.operations * (1 if self.is_flat else PASSES)
-        return self.worked < ENOUGH
+        return self.worked < ENOUGH * self.longer
 
 
 class PrintedComprehension(PrintedLoop):

@@ -43,3 +43,9 @@ class Refusals(dict[tuple[Type, ...], Refusal]):
         self[types] = refusal
         self._counts[refusal] += 1
         self.is_hopeless = self.is_hopeless or self._counts[refusal] >= SAME
+
+    def forget(self, types: tuple[Type, ...]) -> None:
+        """Take back the refusal that was added last: reading is to be tried again."""
+        refusal = self.pop(types)
+        self._counts[refusal] -= 1
+        self.is_hopeless = any(count >= SAME for count in self._counts.values())

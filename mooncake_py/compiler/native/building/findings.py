@@ -36,6 +36,8 @@ class Findings:
     ----------
     itemizes : bool
         Whether captured lists of floats are read item by item.
+    most : int, optional
+        The number of statements that may be read.
 
     Attributes
     ----------
@@ -134,8 +136,9 @@ class Findings:
 
     kept: dict[str, Any] | None = None
 
-    def __init__(self, itemizes: bool = False) -> None:
+    def __init__(self, itemizes: bool = False, most: int | None = None) -> None:
         self.itemizes = itemizes
+        self.most = MOST if most is None else most
         self.statements = 0
         self.has_lists = False
         self.varied: set[str] = set()
@@ -236,23 +239,23 @@ class Findings:
         TooMuch
         """
         self.statements += 1
-        if self.statements > MOST:
+        if self.statements > self.most:
             raise TooMuch(
-                f"a function that takes too long to read: more than {MOST} statements, those of "
-                "functions counted at each call; call them in loops over arrays and ranges",
+                f"a function that takes too long to read: more than {self.most} statements, those "
+                "of functions counted at each call; call them in loops over arrays and ranges",
                 place,
             )
 
 
-def reread(read: Callable[[Findings], T]) -> T:
-    """Return a reading, repeated until nothing is found too late.
+def reread(read: Callable[[Findings], T], most: int | None = None) -> T:
+    """Return a reading of at most so many statements, repeated until nothing is found too late.
 
     Raises
     ------
     Unfit
         What cannot be compiled, and where.
     """
-    findings = Findings()
+    findings = Findings(most=most)
     for _ in range(ATTEMPTS):
         try:
             found = read(findings)
@@ -264,7 +267,7 @@ def reread(read: Callable[[Findings], T]) -> T:
                     continue
                 if not (isinstance(error, Unfit) and findings.has_lists):
                     raise
-                count, findings = findings.statements, Findings(itemizes=True)
+                count, findings = findings.statements, Findings(itemizes=True, most=most)
                 findings.statements = count
         else:
             if not findings.is_late:

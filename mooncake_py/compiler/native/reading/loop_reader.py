@@ -28,6 +28,7 @@ def read_loop(
     met: Met | None = None,
     *,
     calls: bool = True,
+    most: int | None = None,
 ) -> Reading:
     """Read a loop as a region that gives back a tuple of what is read afterwards.
 
@@ -43,6 +44,8 @@ def read_loop(
         Where the structures among the variables are.
     calls : bool, optional
         Whether functions that are not read may be called: see `call_nodes`.
+    most : int, optional
+        The number of statements that may be read, in all attempts.
 
     Raises
     ------
@@ -56,7 +59,7 @@ def read_loop(
         with reader.telling():
             return reader.loop_whole(f, loop, types)
 
-    return reread(read)
+    return reread(read, most)
 
 
 class LoopReader(FunctionReader):
