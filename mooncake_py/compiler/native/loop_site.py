@@ -266,7 +266,7 @@ class PrintedLoopSite(LoopSite):
     def __init__(self, loop: Loop, code: CodeType) -> None:
         super().__init__(loop, code, NUMPY)
         self.trials = Trials()
-        self.most: int = AT_FIRST
+        self.most = AT_FIRST
         self.was_cut = False
 
     def run_printed(
@@ -299,12 +299,12 @@ class PrintedLoopSite(LoopSite):
         try:
             return super().read(f, types, met, given)
         except TooMuch:
-            self.was_cut = self.most < MOST
+            self.was_cut = self.most is not None and self.most < MOST
             raise
 
     def may_read_more(self) -> bool:
         """Return whether a reading was cut; the next one may be longer."""
-        if not self.was_cut:
+        if not self.was_cut or self.most is None:
             return False
         self.was_cut = False
         self.most = min(MORE * self.most, MOST)
