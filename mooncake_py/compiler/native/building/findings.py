@@ -13,7 +13,7 @@ __all__ = ["Again", "Findings", "TooMuch", "reread"]
 
 T = TypeVar("T")
 ATTEMPTS = 60
-MOST = 10000  # statements that are read in all attempts: about five seconds
+MOST = 7000  # statements that are read in all attempts: about three seconds
 FORGOTTEN = (
     "has_lists", "pinned", "lengths", "same", "dropped", "unrolled", "mixed", "rows", "rowless",
     "homes", "mixed_rows", "chosen", "stacked_in", "periods", "peeled",
