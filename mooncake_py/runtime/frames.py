@@ -10,6 +10,7 @@ import collections
 import inspect
 import sys
 import warnings
+from collections.abc import Iterator, MutableMapping
 from types import FrameType
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +18,7 @@ from mooncake_py.diagnostics.places import OWN
 from mooncake_py.diagnostics.tracebacks import is_visible, related, without_engine
 from mooncake_py.runtime.activity import unwrapped
 from mooncake_py.runtime.silence import without_streams
+from mooncake_py.syntax.nodes import PREFIX
 
 if TYPE_CHECKING:
     from mooncake_py.runtime.mode import Mode
@@ -62,9 +64,42 @@ def stack_level(level: int) -> int:
 # Tracebacks.
 
 
-# Attributes in which the engine's frames would show, by descriptor.
+class Locals(MutableMapping[str, Any]):
+    """The variables of a frame as Python 3.13 gives them, which writes change, without our own."""
+
+    def __init__(self, frame: FrameType) -> None:
+        self.frame = frame
+
+    def __getitem__(self, name: str) -> Any:
+        return self.frame.f_locals[name]
+
+    def __setitem__(self, name: str, value: Any) -> None:
+        self.frame.f_locals[name] = value
+
+    def __delitem__(self, name: str) -> None:
+        del self.frame.f_locals[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return (name for name in self.frame.f_locals if not name.startswith(PREFIX))
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
+
+
+def variables(frame: FrameType) -> Any:
+    """Return the variables of a frame, without those that derived functions have besides."""
+    found = frame.f_locals
+    if not any(name.startswith(PREFIX) for name in found):
+        return found
+    if type(found) is not dict:
+        return Locals(frame)
+    return {name: value for name, value in found.items() if not name.startswith(PREFIX)}
+
+
+# Attributes in which the engine's frames and variables would show, by descriptor.
 VIEWS = {
     FrameType.__dict__["f_back"]: lambda frame: caller(frame.f_back),
+    FrameType.__dict__["f_locals"]: variables,
     BaseException.__dict__["__traceback__"]: without_engine,
 }
 

@@ -255,3 +255,21 @@ def test_arguments_by_star_that_do_not_fit():
     with pytest.raises(TypeError, match="got multiple values for keyword argument 'b'") as caught:
         grad(lambda x: wrapper(**dict(b=x), **dict(b=x)))(2.0)  # noqa: C408
     assert "mooncake_py" not in str(caught.value)
+
+
+def names_of_caller():
+    return sorted(inspect.currentframe().f_back.f_locals)  # type: ignore[union-attr]
+
+
+def test_callees_see_the_variables_of_their_callers_and_no_others():
+    def f(x):
+        t = x * x
+        for k in range(3):
+            t = t + k * x
+        seen = inspect.currentframe().f_back.f_locals  # type: ignore[union-attr]
+        return t * len(names_of_caller()) + ("no name" in seen), names_of_caller()
+
+    (value, names), g = value_and_grad(f, has_aux=True)(2.0)
+    assert (value, names) == f(2.0)
+    assert names == ["k", "seen", "t", "x"]
+    assert g == 4.0 * (2.0 * 2.0 + 3.0)
