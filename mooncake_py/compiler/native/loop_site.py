@@ -246,7 +246,7 @@ class LoopSite(Site):
             return read_loop(f, self.loop, served, unserved, met, calls=calls, most=self.most)
         except Unfit as error:
             if error.within is self.code:
-                error.within = within
+                error.within, error.is_of_loop = within, True
             raise
 
 

@@ -46,6 +46,7 @@ class Unfit(Exception):
     """Raised for code that cannot be compiled, with its place."""
 
     within: CodeType | None = None  # the function that was being read
+    is_of_loop = False  # a loop of it that was read by itself
 
     def __init__(self, why: str, place: Place | None = None) -> None:
         super().__init__(why)

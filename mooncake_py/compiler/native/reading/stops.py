@@ -6,7 +6,8 @@
         return distance(a[0], b[0])
     def distance(x, y): ...         so later readings stop at the call of this one
 
-A function that was read to its end once is exempt.
+A function that was read to its end once is exempt.  Stops of loops that were read by themselves
+hold for such loops only: what such a loop is given, the function may make.
 """
 
 from __future__ import annotations
@@ -47,16 +48,19 @@ class Stops:
 
 
 _stops: Table[Stops] = Table()
+_stops_of_loops: Table[Stops] = Table()
+"""By the function that they are in."""
 
 
 def note_stop(code: CodeType, error: Unfit) -> None:
     """Count a stop in a function; stops for length depend on the caller, and do not count."""
     if error.place is None or isinstance(error, TooMuch):
         return
-    found = _stops.found.get(id(code))
+    table = _stops_of_loops if error.is_of_loop else _stops
+    found = table.found.get(id(code))
     if found is None:
         found = Stops()
-        _stops.set(code, found)
+        table.set(code, found)
     stop = error.why, error.place
     found.counts[stop] += 1
     if found.counts[stop] == MOST:
@@ -79,8 +83,11 @@ def require_hope(code: CodeType, loop: ast.stmt | None = None) -> None:
     Unfit
     """
     found = _stops.found.get(id(code))
-    if found is None or found.was_read:
+    if found is not None and found.was_read:
         return
-    for why, place in found.hopeless:
+    hopeless = [] if found is None else found.hopeless
+    if loop is not None and (own := _stops_of_loops.found.get(id(code))) is not None:
+        hopeless = [*hopeless, *own.hopeless]
+    for why, place in hopeless:
         if loop is None or loop.lineno <= place.line <= (loop.end_lineno or 0):
             raise Unfit(why, place)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import ast
+import inspect
+import textwrap
 import time
 
 import numpy as np
@@ -17,6 +20,7 @@ from mooncake_py.compiler.native.reading.reader import FunctionReader, read_func
 from mooncake_py.compiler.native.reading.stops import MOST, note_read, note_stop, require_hope
 from mooncake_py.compiler.native.site import report, site_of
 from mooncake_py.runtime.compilation import is_installed
+from mooncake_py.syntax.nodes import place_of
 
 pytestmark = [
     pytest.mark.plain,
@@ -160,3 +164,21 @@ def test_the_source_of_a_function_is_found_once(monkeypatch):
     for _ in range(2):
         read_function(f, [type_of(X)])
     assert located == [f.__code__, g.__code__]
+
+
+def test_stops_of_loops_read_by_themselves_hold_for_such_loops():
+    def f(x):
+        s = 0.0
+        for v in x:
+            s = s + v
+        return s
+
+    node = ast.parse(textwrap.dedent(inspect.getsource(f)))
+    loop = next(n for n in ast.walk(node) if isinstance(n, ast.For))
+    error = Unfit("an append to a list outside", place_of(loop.body[0]))
+    error.is_of_loop = True
+    for _ in range(MOST):
+        note_stop(f.__code__, error)
+    require_hope(f.__code__)
+    with pytest.raises(Unfit, match="an append"):
+        require_hope(f.__code__, loop)
