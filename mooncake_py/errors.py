@@ -8,7 +8,7 @@ then where, why and how to fix it.
 from __future__ import annotations
 
 import linecache
-from typing import NamedTuple
+from typing import Any, NamedTuple, Self
 
 from mooncake_py.notebook import name_of_cell
 
@@ -313,6 +313,10 @@ class MemoryBudgetError(MooncakeError, MemoryError):
 
     Fix: allow as much as the message says, or keep less in the loop that it names.
     """
+
+    def __new__(cls, *args: Any, **kwargs: Any) -> Self:
+        # That of MemoryError, which is found first, refuses classes whose first base is another.
+        return Exception.__new__(cls, *args, **kwargs)
 
 
 class DifferentResultError(MooncakeError, AssertionError):

@@ -131,6 +131,7 @@ def test_errors(cls, protocol):
     where = Location("model.py", 3, "energy", 4, 9)
     error = cls("what", where=where, why="why", fix="fix")
     error.add_note("a note")
+    assert type(cls.__new__(cls, *error.args)) is cls  # as other packages unpickle errors
     for twin in (
         pickle.loads(pickle.dumps(error, protocol)),
         copy.copy(error),

@@ -114,6 +114,7 @@ def test_ranges_whose_bounds_change_within():
     agrees(f, X)
 
 
+@pytest.mark.without_modes("the loops that ran are counted")
 def test_counters_that_later_loops_bind_again(taken):
     # The first loop was left alone: its counter `i` may not be bound after it.
     def f(x):

@@ -493,5 +493,7 @@ def refuse_unfit_output(out: Array, operands: Sequence[Value], node: ast.Call) -
     """
     if not out.whole:
         raise Unfit("np.dot into a view", place_of(node))
+    if not out.shape:
+        raise Unfit("np.dot into an array without axes, which returns a number", place_of(node))
     if any(isinstance(a, Array) and a.kind != out.kind for a in operands):
         raise Unfit("np.dot into an array of another dtype", place_of(node))

@@ -220,3 +220,19 @@ def test_a_new_axis(way):
         return np.sum(a[None] * x)
 
     assert_allclose(value_and_grad(f, compile=way)(X.copy())[1], [X[1], np.sum(X) + X[1], X[1]])
+
+
+@pytest.mark.parametrize("write", [
+    lambda a, o: np.dot(a, 2.0, out=o), lambda a, o: np.add(a, 1.0, out=o),
+    lambda a, o: np.multiply(a, 2.0, o), lambda a, o: np.sum(a, out=o),
+])  # fmt: skip
+def test_outputs_without_axes(write):
+    def program(x):
+        o = np.zeros(())
+        r = write(x[0], o)
+        r += 1.0  # of what `np.dot` gives back, a number, or of the array
+        return o * 1.0 + x[1]
+
+    value, g = value_and_grad(program, compile=True)(X)
+    assert value == program(X)
+    assert_allclose(g, value_and_grad(program, compile=False)(X)[1])
