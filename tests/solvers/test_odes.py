@@ -233,3 +233,30 @@ def test_solvers_that_keep_their_state_in_compiled_code_are_refused() -> None:
             grad(f)(np.array([1.1, 2.0]))
         assert "solve_ivp" in caught.value.fix
         assert f(np.ones(2)) == grad(lambda x, f=f: x * f(np.ones(2)))(1.0)
+
+
+@pytest.mark.parametrize(("begin", "end", "times"), [
+    (0.0, 1.0, [0.5, 1.0]), (0.0, 1.0, [0.003, 0.9]), (1.0, -0.5, [0.4, -0.3]), (0.0, 1.0, [0.7]),
+    (0.0, 1.0, [0.0, 0.5]),
+])  # fmt: skip
+def test_times_that_do_not_begin_at_the_start(begin, end, times):
+    # y' = -k t y from y(t0) = y0: y = y0 exp(k (t0^2 - t^2) / 2)
+    def f(y0, k, t0):
+        solution = si.solve_ivp(
+            lambda t, y: -k * t * y, (t0, end), [y0], method="LSODA", t_eval=times,
+            rtol=1e-10, atol=1e-12,
+        )  # fmt: skip
+        return solution.y[0, -1] * 2.0 + solution.y[0, 0]
+
+    y0, k = 1.3, 0.8
+    moving = np.array([times[-1], times[0]])
+    weights = np.array([2.0, 1.0]) * np.exp(k * (begin**2 - moving**2) / 2)
+    value, (of_y0, of_k, of_t0) = value_and_grad(f, argnums=(0, 1, 2))(y0, k, begin)
+    np.testing.assert_allclose(value, y0 * weights.sum(), rtol=1e-7)
+    np.testing.assert_allclose(of_y0, weights.sum(), rtol=1e-6)
+    np.testing.assert_allclose(of_k, y0 * (weights * (begin**2 - moving**2) / 2).sum(), rtol=1e-6)
+    expected = y0 * weights.sum() * k * begin
+    if times[0] != begin:  # else the first value is the initial one
+        np.testing.assert_allclose(of_t0, expected, rtol=1e-5, atol=1e-8)
+    _, moved = jvp(f, (y0, k, begin), (1.0, 0.5, None))
+    np.testing.assert_allclose(moved, of_y0 + 0.5 * of_k, rtol=1e-6)

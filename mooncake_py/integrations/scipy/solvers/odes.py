@@ -83,7 +83,7 @@ def solve_ivp(
                 times = ctx.call(moved, found.t, *t_span)
         tolerances = options.get("rtol", 1e-3), options.get("atol", 1e-6)
         y, is_stiff = None, found.nlu > 0
-        if not (is_stiff or vectorized):
+        if not (is_stiff or vectorized) and begins_at(ctx, times, t_span):
             slope = with_further(fun, args or ())
             y = by_collocation(run, slope, False, y0, times, found.y.T, *tolerances)
         if y is not None:
@@ -99,6 +99,14 @@ def solve_ivp(
         ctx, differentiated, True,
         integrate.solve_ivp, fun, t_span, y0, method, t_eval, **given, **options,
     )  # fmt: skip
+
+
+def begins_at(ctx: Mode, times: Any, t_span: Any) -> bool:
+    """Return True if the first of some times is the start, and that is a constant."""
+    if ctx.contains_active(t_span):
+        return False
+    found = np.atleast_1d(np.asarray(plain_copy(times), dtype=float))
+    return found.size > 0 and bool(found[0] == t_span[0])
 
 
 def moved(t: ndarray, start: Any, stop: Any) -> Any:
