@@ -84,12 +84,12 @@ def as_branches(node: ast.Match, bodies: Sequence[list[ast.stmt]]) -> list[ast.s
 
 def copied(node: Any) -> Any:
     """Return a copy of an expression: trees are shared."""
-    found = type(node)()
+    fields: dict[str, Any] = {}  # all at once: a node that lacks one warns since Python 3.13
     for name, value in ast.iter_fields(node):
         if isinstance(value, list):
             value = [copied(v) if isinstance(v, ast.AST) else v for v in value]
-        setattr(found, name, copied(value) if isinstance(value, ast.AST) else value)
-    return ast.copy_location(found, node)
+        fields[name] = copied(value) if isinstance(value, ast.AST) else value
+    return ast.copy_location(type(node)(**fields), node)
 
 
 class Replaced(ast.NodeTransformer):

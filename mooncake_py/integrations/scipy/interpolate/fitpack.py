@@ -3,6 +3,9 @@
 `splev` and the classes such as `UnivariateSpline` are Python around compiled functions, which
 these replace.  Smoothing splines choose their knots one after the other, by a sum of squares that
 is compared with `s`: what they return jumps, and is refused.
+
+Here stands what both versions of FITPACK have in common; the modules `fitpack_fortran` and
+`fitpack_port` have the functions whose names or arguments differ.
 """
 
 from __future__ import annotations
@@ -12,15 +15,14 @@ from typing import Any
 
 import numpy as np
 import scipy.interpolate as si
-import scipy.interpolate._fitpack_impl as plain
 
 from mooncake_py.integrations.scipy.interpolate.basis import evaluated, intervals, nonzero_basis
-from mooncake_py.rules.declare import overlay, refused, zero_derivative
-from mooncake_py.rules.plain_values import derived_as, plain_result, same_values
+from mooncake_py.integrations.scipy.interpolate.compiled_fitpack import compiled
+from mooncake_py.rules.declare import refused, zero_derivative
+from mooncake_py.rules.plain_values import derived_as
 
 __all__: list[str] = []
 
-compiled: Any = plain.dfitpack
 INVALID = 10
 """FITPACK's error code for arguments that it does not accept, no points for example."""
 
@@ -48,20 +50,14 @@ def splev(t: Any, c: Any, k: int, x: Any, e: int = 0) -> Any:
     return evaluate(t, c, k, x, e)
 
 
-@derived_as(compiled.splder)
-def splder(t: Any, c: Any, k: int, x: Any, nu: int = 1, e: int = 0) -> Any:
-    return evaluate(t, c, k, x, e, nu)
-
-
-@derived_as(compiled.splint)
-def splint(t: Any, c: Any, k: int, a: Any, b: Any) -> Any:
-    """Integrate, with zero beyond the ends; the weights that FITPACK returns too are None."""
+def integral(t: Any, c: Any, k: int, a: Any, b: Any) -> float:
+    """Integrate, with zero beyond the ends."""
     t, n = np.asarray(t, float), len(t) - k - 1
     spline = si.BSpline.construct_fast(t, np.asarray(c)[:n], k, extrapolate=False)
     first, last = t[k], t[n]
     low, high = (min(max(end, first), last) for end in (a, b))
     antiderivative = spline.antiderivative()
-    return float(antiderivative(high) - antiderivative(low)), None
+    return float(antiderivative(high) - antiderivative(low))
 
 
 # Splines through data.
@@ -69,29 +65,21 @@ def splint(t: Any, c: Any, k: int, a: Any, b: Any) -> Any:
 zero_derivative(compiled.fpchec, because="checks knots")
 
 
-def smoothing_spline(x: Any, y: Any, k: int, w: Any, xb: Any, xe: Any, s: Any) -> Any:
-    """Return the record of a spline that need not go through the data."""
-    return compiled.fpcurf0(x, y, k, w=w, xb=xb, xe=xe, s=s)
-
-
 def other_splrep(*args: Any) -> Any:
     """Return the result of `splrep` with the other options."""
     return plain_splrep(*args)
 
 
-def smoothing_on_grid(*args: Any) -> Any:
-    """Return the record of a smoothing spline on a grid."""
-    return compiled.regrid_smth(*args)
+def refuse_smoothing(*functions: Any) -> None:
+    """Refuse functions that choose knots."""
+    refused(
+        *functions,
+        why="a smoothing spline chooses its knots one after the other: it jumps where one is added",
+        fix="interpolate (s=0), or fix the knots (LSQUnivariateSpline, make_lsq_spline)",
+    )
 
 
 plain_splrep = si.splrep
-refused(
-    smoothing_spline, smoothing_on_grid,
-    compiled.fpcurf1, compiled.percur, compiled.surfit_smth, compiled.surfit_lsq,
-    compiled.spherfit_smth, compiled.spherfit_lsq, compiled.regrid_smth_spher,
-    why="a smoothing spline chooses its knots one after the other: it jumps where one is added",
-    fix="interpolate (s=0), or fix the knots (LSQUnivariateSpline, make_lsq_spline)",
-)  # fmt: skip
 refused(
     other_splrep,
     why="splrep has a rule for s=0 or given knots, with per=0, full_output=0 and task=0 or -1; a "
@@ -151,53 +139,9 @@ def squares(x: Any, y: Any, w: Any, k: int, inner: Any, first: Any, last: Any) -
     return t, si.make_lsq_spline(x, y, t, k, w).c
 
 
-@overlay(compiled.fpcurf0)
-def fpcurf0(
-    x: Any, y: Any, k: int, w: Any = None, xb: Any = None, xe: Any = None, s: Any = None,
-    nest: Any = None,
-) -> Any:  # fmt: skip
-    """Make what `UnivariateSpline` keeps; -1 says that the spline goes through the data."""
-    k = int(k)  # FITPACK takes numbers of any kind
-    if s != 0:
-        return smoothing_spline(x, y, k, w, xb, xe, s)
-    first, last = x[0] if xb is None else xb, x[-1] if xe is None else xe
-    t, c = through(x, y, k, first, last)
-    plain = plain_result(compiled.fpcurf0, (x, y, k), {"w": w, "xb": xb, "xe": xe, "s": s})
-    return kept(x, y, w, first, last, k, 0.0, t, c, -1, plain)
-
-
-@overlay(compiled.fpcurfm1)
-def fpcurfm1(
-    x: Any, y: Any, k: int, t: Any, w: Any = None, xb: Any = None, xe: Any = None,
-    overwrite_t: int = 1,
-) -> Any:  # fmt: skip
-    """Make what `LSQUnivariateSpline` keeps."""
-    k = int(k)
-    first, last = x[0] if xb is None else xb, x[-1] if xe is None else xe
-    inner = np.asarray(t)[k + 1 : len(t) - k - 1]
-    code = -2 if len(inner) == 0 else 0
-    options = {"w": w, "xb": xb, "xe": xe, "overwrite_t": 0}
-    plain = plain_result(compiled.fpcurfm1, (x, y, k, t), options)
-    t, c = squares(x, y, w, k, inner, first, last)
-    return kept(x, y, w, first, last, k, -1.0, t, c, code, plain)
-
-
-def kept(
-    x: Any, y: Any, w: Any, first: Any, last: Any, k: int, s: float, t: Any, c: Any, code: int,
-    plain: Any,
-) -> Any:  # fmt: skip
-    """Return the record of FITPACK, with the sum of squares of what is left.
-
-    Knots, coefficients and the sum have the values of the `plain` record.
-    """
-    w = np.ones(len(x)) if w is None else w
-    n = len(t)
-    left = float(np.sum((w * (y - evaluated(t, c, k, x))) ** 2)) if s else 0.0
-    t, c = same_values(t, plain[8][:n]), same_values(padded(c, n), plain[9][:n])
-    left = same_values(left, plain[10])
-    nothing = np.zeros(n)
-    counts = np.zeros(n, np.int32)
-    return x, y, w, first, last, k, s, n, t, c, left, nothing, counts, code
+def squares_left(x: Any, y: Any, w: Any, t: Any, c: Any, k: int) -> float:
+    """Return the weighted sum of squares of what a spline leaves of the data."""
+    return float(np.sum((w * (y - evaluated(t, c, k, x))) ** 2))
 
 
 # On grids.
@@ -253,19 +197,11 @@ def bispeu(tx: Any, ty: Any, c: Any, kx: int, ky: int, x: Any, y: Any) -> Any:
     return pardeu(tx, ty, c, kx, ky, 0, 0, x, y)
 
 
-@overlay(compiled.regrid_smth)
-def regrid_smth(
-    x: Any, y: Any, z: Any, xb: Any = None, xe: Any = None, yb: Any = None, ye: Any = None,
-    kx: int = 3, ky: int = 3, s: Any = 0.0, maxit: int = 20,
-) -> Any:  # fmt: skip
+def through_grid(
+    x: Any, y: Any, z: Any, xb: Any, xe: Any, yb: Any, ye: Any, kx: int, ky: int
+) -> Any:
     """Interpolate along one axis, and the coefficients along the other."""
-    if s != 0:
-        return smoothing_on_grid(x, y, z, xb, xe, yb, ye, kx, ky, s, maxit)
     values = np.reshape(z, (len(x), len(y)))
     tx, c = through(x, values, kx, x[0] if xb is None else xb, x[-1] if xe is None else xe)
     ty, c = through(y, c.T, ky, y[0] if yb is None else yb, y[-1] if ye is None else ye)
-    plain = plain_result(compiled.regrid_smth, (x, y, z, xb, xe, yb, ye, kx, ky, s, maxit), {})
-    nx, ny = len(tx), len(ty)
-    tx, ty = same_values(tx, plain[1][:nx]), same_values(ty, plain[3][:ny])
-    c = same_values(np.ravel(c.T), plain[4][: c.size])
-    return nx, tx, ny, ty, c, 0.0, -1
+    return tx, ty, np.ravel(c.T)
