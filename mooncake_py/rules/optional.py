@@ -14,9 +14,11 @@ from __future__ import annotations
 import contextlib
 import importlib
 import sys
+import warnings
 from collections.abc import Mapping
 from types import ModuleType
 
+from mooncake_py.errors import MooncakeWarning
 from mooncake_py.rules import local
 from mooncake_py.rules.steady import hold_functions
 
@@ -31,6 +33,7 @@ MODULES = {
     "statistics": "mooncake_py.rules.averages",
 }
 """From a module that programs import to the one with its rules; integrations add theirs."""
+OWN = "mooncake_py.integrations."
 _waiting = dict(MODULES)
 _known: set[str] = set()
 _seen = 0
@@ -74,21 +77,33 @@ def load_imported() -> None:
         if module not in sys.modules:
             continue
         with local.using(None):  # its rules hold everywhere, wherever they are asked for first
-            import_rules(module, rules)
+            failure = import_rules(module, rules)
         hold_functions()
         _waiting.pop(module, None)  # only now: another thread waits for the import too
+        if failure is not None:  # last: it may be an error, and would be one in each derivative
+            warnings.warn(failure, MooncakeWarning, stacklevel=2)
     _seen = count  # not those that other threads have imported meanwhile
 
 
-def import_rules(module: str, rules: str) -> None:
-    """Import a module of rules; an error says for what."""
+def import_rules(module: str, rules: str) -> str | None:
+    """Import a module of rules; an error says for what.
+
+    Rules of this package are for functions that another version of a package may keep elsewhere:
+    then others go on, and what is returned says which ones are missing.
+    """
     try:
         importlib.import_module(rules)
     except Exception as error:
+        if rules.startswith(OWN) and isinstance(error, (ImportError, AttributeError)):
+            return (
+                f"mooncake_py: rules for {module} are missing, as this version of it is not known: "
+                f"{error}. Derivatives that need them raise MissingRuleError."
+            )
         error.add_note(
             f"mooncake_py: {rules} has the rules for {module}, by register_rules or by {ATTRIBUTE}"
         )
         raise
+    return None
 
 
 def find_named() -> None:

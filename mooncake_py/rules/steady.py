@@ -29,8 +29,8 @@ def hold_functions() -> None:
     """Let the modules of rules read since the last call look functions up in the copies."""
     with _lock:
         for name, module in list(sys.modules.items()):
-            if name in _held or not name.startswith(HELD) or is_being_read(module):
-                continue
+            if name in _held or not name.startswith(HELD) or module is None or is_being_read(module):
+                continue  # None forbids to import a module
             scope = vars(module)
             scope.update(
                 {

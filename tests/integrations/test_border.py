@@ -106,3 +106,45 @@ else:
 def test_rules_that_are_missing_are_said_to_be_for_what(tmp_path: Path) -> None:
     root = Path(mooncake_py.__file__).parents[1]
     run(f"import sys; sys.path.insert(0, {str(root)!r})\n{MISSING}", tmp_path)
+
+
+UNKNOWN_VERSION = """
+import sys, warnings
+import numpy as np
+import scipy.interpolate as si
+from mooncake_py import grad
+from mooncake_py.errors import MissingRuleError, MooncakeWarning
+
+class Moved:
+    def find_spec(name, path, target=None):
+        if name == "mooncake_py.integrations.scipy.interpolate.fitpack":
+            raise AttributeError("what there is a rule for")
+
+sys.meta_path.insert(0, Moved)
+x, y = np.arange(6.0), np.arange(6.0) ** 2
+with warnings.catch_warnings(record=True) as caught:
+    warnings.simplefilter("always")
+    for _ in range(2):
+        assert grad(lambda x: x * x)(2.0) == 4.0
+        slopes = grad(lambda y: si.make_interp_spline(x, y, 1)(2.5))(y)
+        assert np.allclose(slopes, [0, 0, 0.5, 0.5, 0, 0])
+[warning] = caught
+assert warning.category is MooncakeWarning and "scipy.interpolate" in str(warning.message)
+for f in (
+    lambda y: si.splev(2.5, si.splrep(x, y)),
+    lambda y: si.UnivariateSpline(x, y, s=0)(2.5),
+    lambda y: si.RectBivariateSpline(x, x, np.outer(y, y))(2.5, 2.5)[0, 0],
+):
+    try:
+        grad(f)(y)
+    except MissingRuleError:
+        pass
+    else:
+        raise AssertionError
+"""
+
+
+def test_rules_for_an_unknown_version_break_no_other_derivatives(tmp_path: Path) -> None:
+    pytest.importorskip("scipy")
+    root = Path(mooncake_py.__file__).parents[1]
+    run(f"import sys; sys.path.insert(0, {str(root)!r})\n{UNKNOWN_VERSION}", tmp_path)

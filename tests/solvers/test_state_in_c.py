@@ -373,6 +373,7 @@ def settings():
         yield
 
 
+@pytest.mark.filterwarnings("ignore:Setting the shape:DeprecationWarning")  # NumPy 2.5
 @pytest.mark.parametrize(("name", "solver"), rotating(STATES, SOLVERS, times=2))
 def test_state_that_classes_in_c_keep(name: str, solver: str) -> None:
     def made() -> Any:
@@ -401,6 +402,7 @@ def test_state_that_classes_in_c_keep(name: str, solver: str) -> None:
         assert read() == before
 
 
+@pytest.mark.filterwarnings("ignore:Setting the shape:DeprecationWarning")  # NumPy 2.5
 @pytest.mark.parametrize("name", ["arguments_of_an_exception", "defaults", "wrapper", "shape"])
 def test_it_is_put_back_in_debug_mode_and_in_inner_derivatives(name: str) -> None:
     for derive in (

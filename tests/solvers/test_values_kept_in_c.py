@@ -102,6 +102,7 @@ SOLVERS: dict[str, Callable[[Any], Any]] = {
 }
 
 
+@pytest.mark.filterwarnings("ignore:Setting the shape:DeprecationWarning")  # NumPy 2.5
 @pytest.mark.parametrize(
     ("make", "solver"),
     rotating(

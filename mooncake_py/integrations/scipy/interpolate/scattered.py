@@ -86,9 +86,13 @@ if radial is not None:
 # Triangles.
 
 
-def corners_around(tri: Any, x: ndarray) -> tuple[ndarray, ndarray]:
+TOLERANCE = 100 * np.finfo(float).eps
+"""How far outside a triangle a point may be; `simplex_tolerance` multiplies it, SciPy 1.18."""
+
+
+def corners_around(tri: Any, x: ndarray, simplex_tolerance: float = 1.0) -> tuple[ndarray, ndarray]:
     """Return the numbers of the corners of the triangle around each point, and if there is one."""
-    found = tri.find_simplex(x)
+    found = tri.find_simplex(x, tol=TOLERANCE * simplex_tolerance)
     return tri.simplices[found], found >= 0
 
 
@@ -102,9 +106,11 @@ def check_triangulation(tri: Any, rescale: bool) -> None:
     plain_linear(tri, np.zeros(len(tri.points)), rescale=rescale)
 
 
-def plain_values(tri: Any, values: ndarray, fill_value: Any, x: ndarray) -> ndarray:
+def plain_values(
+    tri: Any, values: ndarray, fill_value: Any, x: ndarray, options: dict[str, float]
+) -> ndarray:
     """Return SciPy's interpolation over triangles."""
-    return plain_linear(tri, values, fill_value)(x)
+    return plain_linear(tri, values, fill_value)(x, **options)
 
 
 zero_derivative(
@@ -147,14 +153,14 @@ class LinearInterpolant(Interpolant):
 
     _stands_for = plain_linear
 
-    def __call__(self, *args: Any) -> Any:
+    def __call__(self, *args: Any, **options: float) -> Any:
         x = coordinates(args, self.points.shape[1])
-        return self._evaluate(np.reshape(x, (-1, x.shape[-1])), x.shape[:-1])
+        return self._evaluate(np.reshape(x, (-1, x.shape[-1])), x.shape[:-1], options)
 
-    def _evaluate(self, x: Any, shape: tuple[int, ...]) -> Any:
+    def _evaluate(self, x: Any, shape: tuple[int, ...], options: dict[str, float]) -> Any:
         """Weigh the corners of triangles; both are scaled where the triangles were chosen."""
         x = self._scaled(x)
-        corners, inside = corners_around(self.tri, x)
+        corners, inside = corners_around(self.tri, x, **options)
         places, values = self.points[corners], self.values[corners]
         sides = places[:, :-1] - places[:, -1:]
         weights = np.linalg.solve(np.swapaxes(sides, 1, 2), (x - places[:, -1])[..., None])[..., 0]
@@ -163,8 +169,10 @@ class LinearInterpolant(Interpolant):
         y = np.where(inside[:, None], y, self.fill_value)
         y = y.reshape(shape + self.values_shape)
         places = np.reshape(x, (*shape, -1))
-        plain = plain_values(self.tri, self.values, self.fill_value, places)
-        return same_values(y, plain.reshape(y.shape))
+        plain = plain_values(self.tri, self.values, self.fill_value, places, options)
+        # Of another tolerance SciPy does not say exactly which triangles it takes.
+        checked = plain_linear if options.get("simplex_tolerance", 1.0) != 1.0 else None
+        return same_values(y, plain.reshape(y.shape), checked)
 
 
 @overlay(plain_linear)
@@ -184,21 +192,21 @@ def linear_interpolator(
 
 
 @overlay(si.LinearNDInterpolator.__call__)
-def call(self: Any, *args: Any) -> Any:
+def call(self: Any, *args: Any, **options: Any) -> Any:
     """Evaluate an interpolator that was made outside; others have the same method."""
     if not isinstance(self, plain_linear):
-        return call_other(self, *args)
+        return call_other(self, *args, **options)
     found = LinearInterpolant()
     for name in ("points", "values", "values_shape", "is_complex", "fill_value", "tri", "scale"):
         setattr(found, name, getattr(self, name))
     if self.scale is not None:
         found.offset = self.offset
-    return found(*args)
+    return found(*args, **options)
 
 
-def call_other(self: Any, *args: Any) -> Any:
+def call_other(self: Any, *args: Any, **options: Any) -> Any:
     """Evaluate an interpolator of another class."""
-    return self(*args)
+    return self(*args, **options)
 
 
 refused(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from typing import Any
 
 import numpy as np
@@ -137,8 +138,8 @@ def from_outside(x: Any) -> Any:
     return made_outside(x)
 
 
-def by_griddata(values: Any, x: Any, method: str) -> Any:
-    return si.griddata(SITES, values, x, method)
+def by_griddata(values: Any, x: Any, method: str, **options: Any) -> Any:
+    return si.griddata(SITES, values, x, method, **options)
 
 
 def grid_cases() -> list[Case]:
@@ -192,6 +193,11 @@ def scattered_cases() -> list[Case]:
         *(
             Case(by_griddata, (d, WITHIN, method), label=method, options=options)
             for method in ("linear", "nearest")
+        ),
+        *(
+            Case(by_griddata, (d, WITHIN, "linear"), {name: 1e12}, name, options=options)
+            for name in ("simplex_tolerance",)  # SciPy 1.18
+            if name in inspect.signature(si.griddata).parameters
         ),
     ]  # fmt: skip
 
