@@ -29,8 +29,10 @@ def hold_functions() -> None:
     """Let the modules of rules read since the last call look functions up in the copies."""
     with _lock:
         for name, module in list(sys.modules.items()):
-            if name in _held or not name.startswith(HELD) or module is None or is_being_read(module):
-                continue  # None forbids to import a module
+            if name in _held or not name.startswith(HELD):
+                continue
+            if module is None or is_being_read(module):  # None forbids to import a module
+                continue
             scope = vars(module)
             scope.update(
                 {
