@@ -32,12 +32,12 @@ def splint(t: Any, c: Any, k: int, a: Any, b: Any) -> float:
 
 
 def smoothing_spline(*args: Any) -> Any:
-    """Return what `curfit` does for a spline that need not go through the data."""
+    """Return the result of `curfit` for a spline that need not go through the data."""
     return compiled.curfit(*args)
 
 
 def smoothing_on_grid(*args: Any) -> Any:
-    """Return what `regrid` does for a smoothing spline on a grid."""
+    """Return the result of `regrid` for a smoothing spline on a grid."""
     return compiled.regrid(*args)
 
 
